@@ -1,0 +1,1 @@
+"""Finished tables in, text or JSON out; nothing is computed here."""

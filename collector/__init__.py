@@ -1,0 +1,1 @@
+"""The operating system in: raw facts about processes, read once and never interpreted."""

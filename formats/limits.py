@@ -1,0 +1,34 @@
+"""Limits on what a file may ask of its reader; every one is checked before anything is allocated.
+
+They are far above real files (the largest process seen has some 65,530 mappings by default, each below
+400 raw bytes) and far below what hurts a machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULT_LIMITS", "Limits"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Upper bounds for one reader; sizes in bytes."""
+
+    info_bytes: int = 64 * 1024
+    """Size of a frame's info map."""
+    info_depth: int = 8
+    """Nesting of a frame's info map."""
+    payload_bytes: int = 1 << 30
+    """Stored size of one frame's payload."""
+    payload_depth: int = 16
+    """Nesting of a payload's small maps and of a table's column descriptors."""
+    table_raw_bytes: int = 1 << 30
+    """Decompressed size of one table."""
+    table_rows: int = 1 << 26
+    """Rows of one table: 67 million, a thousand times the default mapping limit of Linux."""
+    columns: int = 4096
+    """Columns of one table."""
+
+
+DEFAULT_LIMITS = Limits()

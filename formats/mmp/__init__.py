@@ -1,0 +1,1 @@
+"""Our own `.mmp` files: frames, columns, reader and writer; standard library and msgpack only."""
