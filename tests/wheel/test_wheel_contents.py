@@ -1,0 +1,38 @@
+"""What an installed wheel holds: our packages only, data that code reads, both commands."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import distribution
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.skipif(
+    not os.environ.get("MMP_TEST_INSTALLED"), reason="looks at an installed wheel; set MMP_TEST_INSTALLED=1 in its environment"
+)
+
+
+def _files() -> set[PurePosixPath]:
+    return {PurePosixPath(str(f)) for f in distribution("mmpscope").files or []}
+
+
+def test_wheel_holds_every_module_and_nothing_else() -> None:
+    """Every module of the three folders is in the wheel under mmpscope/, and no other top level name is."""
+    ours = {
+        PurePosixPath("mmpscope") / p.relative_to(ROOT).as_posix()
+        for folder in ("formats", "analysis", "collector")
+        for p in (ROOT / folder).rglob("*.py")
+    }
+    assert ours <= _files()
+    tops = {f.parts[0] for f in _files() if f.parts[0] not in {"..", "mmpscope"}}
+    assert all(top.endswith(".dist-info") for top in tops)
+
+
+def test_wheel_is_typed_and_has_both_commands() -> None:
+    """py.typed is present in each package, and mmp and mmp-collect are installed."""
+    assert {PurePosixPath(f"mmpscope/{p}/py.typed") for p in ("formats", "analysis", "collector")} <= _files()
+    scripts = {e.name for e in distribution("mmpscope").entry_points if e.group == "console_scripts"}
+    assert scripts == {"mmp", "mmp-collect"}
