@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
-
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("MMP_TEST_INSTALLED"), reason="looks at an installed wheel; set MMP_TEST_INSTALLED=1 in its environment"
-)
 
 
 def _files() -> set[PurePosixPath]:
