@@ -71,7 +71,7 @@ class Capture:
     host: Facts = field(default_factory=dict)
     system: Facts = field(default_factory=dict)
     moment: Facts = field(default_factory=dict)
-    tables: Dict[str, Table] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
     capability: List[Capability] = field(default_factory=list)
     extra: Facts = field(default_factory=dict)
 
@@ -88,7 +88,7 @@ class Snapshot:
     capture: Capture
     process: Facts = field(default_factory=dict)
     moment: Facts = field(default_factory=dict)
-    tables: Dict[str, Table] = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
     capability: List[Capability] = field(default_factory=list)
     extra: Facts = field(default_factory=dict)
 
