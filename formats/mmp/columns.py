@@ -1,16 +1,17 @@
 """Columns between plain values and their stored form (docs/format.md, "Columns").
 
-`encode_table` picks the encodings; `decode_column` is the slow, plain reference that faster decoders (numpy) are
-tested against. Nothing here compresses, reads or writes files.
+`encode_table` picks the encodings; `decode_column` is the slow, plain reference that faster decoders are tested
+against. Nothing here compresses, reads or writes files.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from operator import sub
-from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 from mmpscope.formats.errors import CorruptError, UnsupportedVersionError
 from mmpscope.formats.model import Column, Fact, Table
@@ -26,22 +27,22 @@ _SIGNED = {1: "b", 2: "h", 4: "i", 8: "q"}
 class Plain(NamedTuple):
     """One column as a producer has it.
 
-    ``type`` is uint, int, float, bool or text; ``values`` holds one item a row, None for null, text as bytes (a
-    null-free uint column may be an ``array("Q")``). ``text`` names the encoding of text: utf-8, bytes (none
+    ``type`` is uint, int, float, bool or text; ``values`` holds one item a row, None for null, text as bytes; a
+    null-free uint column may be an ``array("Q")``. ``text`` names the encoding of text: utf-8, bytes (none
     promised) or wtf-8. ``len_of`` is set on a size column and names the start column that it is the length of:
     the start column is then stored as the gaps between ranges.
     """
 
     type: str
     values: Sequence[Fact]
-    text: Optional[str] = None
-    len_of: Optional[str] = None
+    text: str | None = None
+    len_of: str | None = None
 
 
 def encode_table(columns: Mapping[str, Plain], rows: int) -> Table:
-    """Encode columns of ``rows`` values each, in the given order; ValueError where a column has another length."""
+    """Encode columns of ``rows`` values each, in the given order; ValueError where one is longer or shorter."""
     lengths = {plain.len_of: name for name, plain in columns.items() if plain.len_of is not None}
-    encoded: Dict[str, Column] = {}
+    encoded: dict[str, Column] = {}
     for name, plain in columns.items():
         if len(plain.values) != rows:
             raise ValueError(f"column {name!r} has {len(plain.values)} values for {rows} rows")
@@ -83,7 +84,7 @@ def _encode_text(plain: Plain, present: Sequence[bytes]) -> Column:
     return Column("text", "dict", width=width, data=data, valid=valid, values=values, text=plain.text)
 
 
-def _pack_numbers(kind: str, values: Sequence[int], valid: Optional[bytes], rows: int = 0) -> Column:
+def _pack_numbers(kind: str, values: Sequence[int], valid: bytes | None, rows: int = 0) -> Column:
     if len(set(values)) == 1:
         value: Fact = bool(values[0]) if kind == "bool" else values[0]
         return Column(kind, "const", value=value, valid=valid, rows=rows)
@@ -92,7 +93,7 @@ def _pack_numbers(kind: str, values: Sequence[int], valid: Optional[bytes], rows
     return Column(kind, "plain", width=width, scale=scale, data=data, valid=valid, rows=rows)
 
 
-def _chain(start: Plain, size_name: str, size: Plain) -> Optional[Column]:
+def _chain(start: Plain, size_name: str, size: Plain) -> Column | None:
     starts, sizes = start.values, size.values
     if not starts or None in starts or None in sizes:
         return None
@@ -103,7 +104,7 @@ def _chain(start: Plain, size_name: str, size: Plain) -> Optional[Column]:
     return Column("uint", "chain", width=width, scale=scale, data=data, of=size_name)
 
 
-def _pack(numbers: Sequence[int], *, signed: bool) -> Tuple[int, bytes]:
+def _pack(numbers: Sequence[int], *, signed: bool) -> tuple[int, bytes]:
     low, high = min(numbers, default=0), max(numbers, default=0)
     for width in (1, 2, 4):
         bits = 8 * width - (1 if signed else 0)
@@ -120,7 +121,7 @@ def _pack_bits(bits: Sequence[bool]) -> bytes:
     return number.to_bytes((len(bits) + 7) // 8, "little")
 
 
-def decode_table(table: Table) -> Dict[str, List[Fact]]:
+def decode_table(table: Table) -> dict[str, list[Fact]]:
     """Decode every column whose encoding is known; CorruptError where the bytes contradict each other."""
     decoded = {}
     for name in table.columns:
@@ -131,16 +132,16 @@ def decode_table(table: Table) -> Dict[str, List[Fact]]:
     return decoded
 
 
-def decode_column(table: Table, name: str) -> List[Fact]:
+def decode_column(table: Table, name: str) -> list[Fact]:
     """Decode one column to one item a row, None for null, text as bytes.
 
-    KeyError where the table has no such column, UnsupportedVersionError where its encoding (or that of a column
-    that it refers to) is unknown, CorruptError where its bytes contradict each other.
+    KeyError where the table has no such column, UnsupportedVersionError where its encoding (or that of a
+    column that it refers to) is unknown, CorruptError where its bytes contradict each other.
     """
     return _decode(table, table.columns[name], name, table.rows, _MAX_REFERENCES)
 
 
-def _decode(table: Table, column: Column, name: str, rows: int, depth: int) -> List[Fact]:
+def _decode(table: Table, column: Column, name: str, rows: int, depth: int) -> list[Fact]:
     if column.enc == "null":
         return [None] * rows
     if column.enc == "same":
@@ -154,7 +155,7 @@ def _decode(table: Table, column: Column, name: str, rows: int, depth: int) -> L
     return [value if bits >> row & 1 else None for row, value in enumerate(values)]
 
 
-def _decode_values(table: Table, column: Column, name: str, rows: int, depth: int) -> List[Fact]:
+def _decode_values(table: Table, column: Column, name: str, rows: int, depth: int) -> list[Fact]:
     if column.enc == "const":
         return [column.value] * rows
     if column.enc == "dict":
@@ -176,7 +177,7 @@ def _decode_values(table: Table, column: Column, name: str, rows: int, depth: in
     return _wrap(column.type, values)
 
 
-def _decode_reference(table: Table, column: Column, name: str, depth: int) -> List[Fact]:
+def _decode_reference(table: Table, column: Column, name: str, depth: int) -> list[Fact]:
     other = table.columns.get(column.of or "")
     if other is None:
         raise CorruptError(f"it refers to a column {column.of!r} that is not there", field=name)
@@ -185,7 +186,7 @@ def _decode_reference(table: Table, column: Column, name: str, depth: int) -> Li
     return _decode(table, other, column.of or "", table.rows, depth - 1)
 
 
-def _decode_dict(table: Table, column: Column, name: str, rows: int, depth: int) -> List[Fact]:
+def _decode_dict(table: Table, column: Column, name: str, rows: int, depth: int) -> list[Fact]:
     if column.values is None:
         raise CorruptError("a dictionary without values", field=name)
     values = _decode(table, column.values, name, column.values.rows, depth)
@@ -195,7 +196,7 @@ def _decode_dict(table: Table, column: Column, name: str, rows: int, depth: int)
     return [values[code] for code in codes]
 
 
-def _decode_plain(table: Table, column: Column, name: str, rows: int, depth: int) -> List[Fact]:
+def _decode_plain(table: Table, column: Column, name: str, rows: int, depth: int) -> list[Fact]:
     if column.type == "text":
         if column.ends is None:
             raise CorruptError("text without end offsets", field=name)
@@ -218,7 +219,7 @@ def _numbers(column: Column, name: str, rows: int, *, signed: bool) -> Sequence[
     return struct.unpack(f"<{rows}{codes[column.width]}", column.data)
 
 
-def _wrap(kind: str, values: Sequence[int]) -> List[Fact]:
+def _wrap(kind: str, values: Sequence[int]) -> list[Fact]:
     wrapped = [value & _MASK for value in values]
     return [_signed(value) for value in wrapped] if kind == "int" else list(wrapped)
 
