@@ -1,0 +1,48 @@
+"""The entry point of `mmp`: runs a command, and alone turns what went wrong into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from mmpscope.formats.errors import MmpError
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Run the command line and return the exit code of docs/cli.md; only here an error is printed."""
+    try:
+        from mmpscope.analysis.cli import make_app
+
+        make_app()()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    except MmpError as error:
+        return _fail(str(error), error.exit_code)
+    except OSError as error:
+        return _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 3)
+    except Exception as error:  # noqa: BLE001  # the last resort: a fault of ours must not look like one of the file
+        return _report_fault(error)
+    return 0
+
+
+def _fail(sentence: str, code: int) -> int:
+    from mmpscope.analysis.reporters.names import show_name
+
+    print(f"mmp: {show_name(sentence)}", file=sys.stderr)
+    return code
+
+
+def _report_fault(error: Exception) -> int:
+    # -v is read here by hand: the fault may lie in the reading of the command line itself
+    if os.environ.get("MMP_DEBUG") or {"-v", "--verbose"} & set(sys.argv[1:]):
+        import traceback
+
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return _fail(f"a fault of ours, not of your file ({what}). Please report it with the output of the same command and -v", 70)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

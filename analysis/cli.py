@@ -1,0 +1,126 @@
+"""The command `mmp`: which commands there are, and how one is found when it is asked for.
+
+A command's module is imported only when it runs: `mmp --help` costs no more than typer itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from mmpscope.analysis.options import expand_groups
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["COMMANDS", "make_app"]
+
+COMMANDS = {
+    "collect": "Collect snapshots of a running process into one file.",
+    "ps": "List the processes that could be collected.",
+    "info": "Tell what a file is: its snapshots, where they come from, what is missing and why.",
+    "verify": "Read every byte of a file and name each damage.",
+    "summary": "Sum up a process by type of memory.",
+    "regions": "List the memory of a process, allocation by allocation.",
+    "threads": "List the threads of a process and their stacks.",
+    "modules": "List the programs and libraries that a process has mapped.",
+    "heaps": "List the heaps of a process.",
+    "processes": "List the processes that ran beside a snapshot.",
+    "free": "Show the holes of an address space, and what would still fit.",
+    "diff": "Compare two snapshots of a process: what is new, gone, grown or shrunk.",
+    "export": "Write one table of any number of snapshots to a file.",
+}
+"""Every command with its one sentence: the first line of its module, repeated here so that help imports none."""
+
+_PLAIN = {"rich_markup_mode": None, "add_completion": False, "pretty_exceptions_enable": False}
+
+
+class LazyGroup(TyperGroup):
+    """A group that knows its commands by name, and imports a command's module when it is asked for."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, sentence in COMMANDS.items():
+            self.add_command(TyperCommand(name, short_help=sentence))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # click's context: another class in each release of typer
+        """Import and build one command; None where there is none of that name."""
+        return _build_command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+class ForwardCommand(TyperCommand):
+    """A command that hands its words on unread: the collector reads its own command line.
+
+    ``--`` and options that only the collector knows must reach it as they were typed.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the words; parse none."""
+        ctx.args = list(args)
+        return []
+
+
+def make_app() -> Any:
+    """Build the command line; calling it runs the command of sys.argv and raises SystemExit."""
+    app = typer.Typer(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True, **_PLAIN)
+    app.callback(epilog="`mmp COMMAND --help` tells more. A first look: `mmp collect PID -o a.mmp && mmp summary a.mmp`.")(_start)
+    return app
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from mmpscope.formats._version import __version__
+
+        print(f"mmp {__version__}")
+        raise typer.Exit
+
+
+def _start(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Collect, compare and explain process memory snapshots, offline."""
+
+
+def _build_command(name: str) -> Any:
+    module = importlib.import_module(f"mmpscope.analysis.commands.{name}")
+    app = typer.Typer(**_PLAIN)
+    if hasattr(module, "forward"):
+        app.command(name, cls=ForwardCommand, help=module.__doc__)(_make_forward(module))
+    else:
+        app.command(name, help=module.__doc__)(expand_groups(module.run, _end_with))
+    return get_command(app)
+
+
+def _make_forward(module: ModuleType) -> Callable[[typer.Context], None]:
+    def forward(ctx: typer.Context) -> None:
+        _end_with(lambda: module.forward(ctx.args))
+
+    return forward
+
+
+def _end_with(work: Callable[[], int]) -> None:
+    """End the program with the exit code that ``work`` returns, where typer would choose its own."""
+    try:
+        code = work()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:  # the reader had enough, as in `mmp regions a.mmp | head`: quiet, and no failure
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more as it leaves
+        code = 0
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,105 @@
+"""The options that commands share: one place, the same letters and words everywhere.
+
+A command takes one of these groups as a single parameter; `expand_groups` shows its members to the command line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, get_type_hints
+
+import typer
+
+__all__ = ["Inputs", "Listing", "Manner", "Reading", "Writing", "expand_groups"]
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT...",
+        help="Files of any readable format, also .gz; FILE#3 or FILE#-1 for one snapshot; folders, patterns; - for stdin.",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How inputs are read."""
+
+    partial: Annotated[bool, typer.Option("--partial", help="Take every whole snapshot of a damaged file.")] = False
+    rules: Annotated[
+        Path | None, typer.Option("--rules", metavar="FILE", help="Your own classification rules (TOML), asked first.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Writing:
+    """Where the answer goes and in which form."""
+
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write to a file: .csv .parquet .arrow .jsonl .json, else as shown."
+        ),
+    ] = None
+    force: Annotated[bool, typer.Option("-f", "--force", help="Replace an output that exists.")] = False
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Which rows are listed, and in which order."""
+
+    limit: Annotated[
+        int | None, typer.Option("-n", "--limit", metavar="N", min=0, help="Show at most N rows; 0 shows all.")
+    ] = None
+    sort: Annotated[
+        str | None, typer.Option("--sort", metavar="COLUMN", help="Sort by a column; numbers come largest first.")
+    ] = None
+    type: Annotated[
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only this type, as in Heap; may be repeated.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How much is said, and how it looks."""
+
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No notes and warnings.")] = False
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every detail; a traceback on a fault of ours.")] = False
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colour (also: NO_COLOR).")] = False
+    no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress on long work.")] = False
+
+
+def expand_groups(function: Callable[..., int], end_with: Callable[[Callable[[], int]], None]) -> Callable[..., None]:
+    """Wrap a command so that typer sees the members of its option groups as options of their own.
+
+    The wrapper builds the groups and hands the finished call to ``end_with``, which makes an exit code of it.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    hints.pop("return", None)
+    groups = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    defaults = {name: p.default for name, p in inspect.signature(function).parameters.items()}
+    shown = [_make_parameter(name, hint, defaults[name]) for name, hint in hints.items() if name not in groups]
+    members = {name: [field.name for field in dataclasses.fields(group)] for name, group in groups.items()}
+    for group in groups.values():
+        typed = get_type_hints(group, include_extras=True)
+        shown += [_make_parameter(f.name, typed[f.name], f.default) for f in dataclasses.fields(group)]
+
+    def call(**given: object) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{member: given.pop(member) for member in members[name]})
+        end_with(lambda: function(**given))
+
+    # typer asks for both: the order and defaults of the signature, the plain types of the annotations
+    call.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]  # every function may carry one (PEP 362)
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    return call
+
+
+def _make_parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
