@@ -1,1 +1,50 @@
-"""The questions: load snapshots into Arrow tables and ask what the memory is, what changed, what still fits."""
+"""The questions: load snapshots into Arrow tables and ask what the memory is, what changed, what still fits.
+
+    from mmpscope.analysis import load, summarize
+    [snapshot] = load("run.mmp#-1")
+    summarize(snapshot).to_pandas()
+
+Names are imported when they are first asked for, so that the command line can print its help without pyarrow.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.allocations import list_allocations
+    from mmpscope.analysis.heaps import list_heaps
+    from mmpscope.analysis.loading import load
+    from mmpscope.analysis.rules import RULES_VERSION
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.summary import summarize
+
+__all__ = [
+    "RULES_VERSION",
+    "LoadedSnapshot",
+    "list_allocations",
+    "list_heaps",
+    "load",
+    "summarize",
+]
+
+_HOMES = {
+    "RULES_VERSION": "rules",
+    "LoadedSnapshot": "snapshot",
+    "list_allocations": "allocations",
+    "list_heaps": "heaps",
+    "load": "loading",
+    "summarize": "summary",
+}
+"""The module of each public name: one line here, one in __all__ and one import above make a name public."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
