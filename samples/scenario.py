@@ -64,8 +64,8 @@ class Scenario:
         return pairs
 
     def _wait_blocked(self) -> None:
-        # The answer is written before the program sleeps again. What it still does on the way changes no page,
-        # but a snapshot should show it asleep; that takes microseconds.
+        # The answer is written before the program sleeps again. What it still does on the way changes no
+        # page, but a snapshot should show it asleep; that takes microseconds.
         stat = Path(f"/proc/{self.pid}/stat")
         while stat.read_text().rpartition(")")[2].split()[0] == "R":
             continue

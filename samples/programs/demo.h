@@ -29,7 +29,7 @@
 #define MIB ((size_t)1 << 20)
 
 /* Write one line to stdout. snprintf and write need no heap; printf would allocate its buffer there. */
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
+__attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...) {
     static char line[512];
     va_list arguments;
     va_start(arguments, format);
@@ -41,13 +41,13 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
 }
 
 /* Say what failed and end. */
-static void fail(const char *what) {
+static inline void fail(const char *what) {
     say("failed %s: %s", what, strerror(errno));
     _exit(1);
 }
 
 /* Read one line from stdin without its newline; 0 at the end of input. */
-__attribute__((unused)) static int ask(char *line, size_t size) {
+static inline int ask(char *line, size_t size) {
     size_t length = 0;
     char byte;
     while (read(STDIN_FILENO, &byte, 1) == 1) {
@@ -60,10 +60,10 @@ __attribute__((unused)) static int ask(char *line, size_t size) {
     return 0;
 }
 
-static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+static inline size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 /* Read (and, where allowed, write back unchanged) the first byte of every page. */
-static void touch(char *start, size_t size, int also_write) {
+static inline void touch(char *start, size_t size, int also_write) {
     for (size_t at = 0; at < size; at += page_size()) {
         volatile char *byte = start + at;
         char value = *byte;
@@ -72,12 +72,12 @@ static void touch(char *start, size_t size, int also_write) {
 }
 
 /* Fill with a byte that is not zero, so that no page is the kernel's shared zero page. */
-__attribute__((unused)) static void fill(char *start, size_t size) { memset(start, 0x5a, size); }
+static inline void fill(char *start, size_t size) { memset(start, 0x5a, size); }
 
 static char maps_text[256 * 1024];
 
 /* Read /proc/self/maps whole; the answer is valid until the next call. */
-static char *read_maps(void) {
+static inline char *read_maps(void) {
     int fd = open("/proc/self/maps", O_RDONLY);
     size_t length = 0;
     ssize_t got;
@@ -89,7 +89,7 @@ static char *read_maps(void) {
 }
 
 /* Take the next line of maps text apart; 0 at the end. */
-static int next_map(char **at, uintptr_t *start, uintptr_t *end, char **rights, char **name) {
+static inline int next_map(char **at, uintptr_t *start, uintptr_t *end, char **rights, char **name) {
     char *line = *at, *newline = strchr(line, '\n');
     if (!newline) return 0;
     *newline = 0;
@@ -103,7 +103,7 @@ static int next_map(char **at, uintptr_t *start, uintptr_t *end, char **rights, 
 
 /* Make every page present that this program's code, data and stack may need later. [vvar] and its like are left
  * alone: some of their pages raise SIGBUS, as the one of a clock that the machine does not have. */
-static void settle_mappings(void) {
+static inline void settle_mappings(void) {
     uintptr_t start, end;
     char *rights, *name, *at = read_maps();
     while (next_map(&at, &start, &end, &rights, &name)) {
@@ -114,13 +114,13 @@ static void settle_mappings(void) {
 }
 
 /* Grow the stack once, further than any later call will. */
-static void settle_stack(void) {
+static inline void settle_stack(void) {
     volatile char room[96 * 1024];
     for (size_t at = 0; at < sizeof room; at += 1024) room[at] = 1;
 }
 
 /* Call first in main: no huge pages, no lazy first touches later, the heap made and its growth not padded. */
-static void settle(void) {
+static inline void settle(void) {
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 #ifdef __GLIBC__
     mallopt(M_TOP_PAD, 0);
@@ -135,7 +135,7 @@ static void settle(void) {
 
 /* Map private memory at exactly this address; NULL where something else is in the way. A kernel before 4.17 takes
  * the address as a wish only, hence the comparison. */
-__attribute__((unused)) static char *map_at(uintptr_t address, size_t size, int rights) {
+static inline char *map_at(uintptr_t address, size_t size, int rights) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     char *got = mmap((void *)address, size, rights, flags, -1, 0);
     if (got == MAP_FAILED) return NULL;

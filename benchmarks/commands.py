@@ -1,0 +1,79 @@
+"""Runs whole commands for their wall time and peak memory, taking turns, so that noise hits all alike."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Cost", "call_in_child", "find_script", "measure_commands", "run_command"]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Wall time in seconds, peak resident memory in bytes."""
+
+    wall_s: float
+    peak_bytes: int
+
+
+def find_script(name: str) -> str:
+    """Return the path of an installed script of this interpreter's environment."""
+    return str(Path(sys.executable).with_name(name))
+
+
+def run_command(command: list[str]) -> Cost:
+    """Run one command with its output thrown away; CalledProcessError where it fails.
+
+    The peak of a child is at least what its parent held when it forked (the kernel carries ru_maxrss across
+    exec), so the process that calls this must stay small: it imports neither numpy nor pyarrow.
+    """
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=ROOT)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall_s = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return Cost(wall_s, usage.ru_maxrss * 1024)
+
+
+def measure_commands(commands: dict[str, list[str]], runs: int) -> dict[str, Cost]:
+    """Run each command once to warm up, then ``runs`` times in turn; return median time and largest peak."""
+    for command in commands.values():
+        run_command(command)
+    costs: dict[str, list[Cost]] = {name: [] for name in commands}
+    for _ in range(runs):
+        for name, command in commands.items():
+            costs[name].append(run_command(command))
+    return {
+        name: Cost(statistics.median(c.wall_s for c in each), max(c.peak_bytes for c in each))
+        for name, each in costs.items()
+    }
+
+
+_CHILD = """\
+import importlib, json, sys
+module, function, arguments = json.loads(sys.argv[1])
+answer = getattr(importlib.import_module(module), function)(*arguments)
+peak = next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(json.dumps([answer, peak]))
+"""
+
+
+def call_in_child(module: str, function: str, *arguments: str | int) -> tuple[Any, int]:
+    """Call a function in a fresh interpreter; return its answer (as JSON carries it) and peak memory."""
+    call = json.dumps([module, function, arguments])
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, call], stdout=subprocess.PIPE, cwd=ROOT, check=True, text=True
+    )
+    answer, peak = json.loads(done.stdout)
+    return answer, int(peak)

@@ -1,0 +1,149 @@
+"""Makes the large inputs of the load and diff figures: real regions, repeated at other addresses, counters varied.
+
+The regions are those of the mapper, as collected; each repetition moves them up and takes some pages off their
+residents, so that counter blocks stay consistent and yet differ. Runs in a child of its own: it needs memory.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.commands import call_in_child, find_script
+from benchmarks.figures import Options
+from benchmarks.mapper import start_mapper
+
+if TYPE_CHECKING:
+    from mmpscope.formats.mmp.columns import Plain
+    from mmpscope.formats.model import Snapshot
+
+__all__ = ["REGIONS", "make_changed", "make_million", "repeat_regions", "write_changed", "write_text"]
+
+REGIONS = 1_000_000
+_MAPPER_LOW, _MAPPER_HIGH = 0x200000000000, 0x300000000000
+_PAGE = 4096
+_RESIDENTS = ("Rss", "Pss", "Pss_Dirty", "Private_Dirty", "Referenced", "Anonymous")
+_SEED = 1
+
+
+def make_million(options: Options) -> Path:
+    """Collect the mapper and write million.mmp: 1,000,000 regions, 2,000 for a quick run."""
+    collected, output = options.folder / "mapper.mmp", options.folder / "million.mmp"
+    with start_mapper(options) as mapper:
+        command = [find_script("mmp-collect"), str(mapper.pid), "-o", str(collected), "--force", "--quiet"]
+        subprocess.run(command, check=True)
+    count = 2_000 if options.quick else REGIONS
+    call_in_child(__name__, "repeat_regions", str(collected), str(output), count)
+    return output
+
+
+def make_changed(million: Path) -> Path:
+    """Write changed.mmp beside million.mmp: the same instance later, one region in a hundred changed."""
+    output = million.with_name("changed.mmp")
+    call_in_child(__name__, "write_changed", str(million), str(output))
+    return output
+
+
+def _read(path: str) -> Snapshot:
+    from mmpscope.formats.registry import open_source
+
+    source = open_source(path)
+    try:
+        return source.read(0)
+    finally:
+        source.close()
+
+
+def _decode(snapshot: Snapshot) -> dict[str, Plain]:
+    from mmpscope.formats.mmp.columns import Plain, decode_table
+
+    table = snapshot.tables["regions"]
+    return {
+        name: Plain(table.columns[name].type, values, table.columns[name].text)
+        for name, values in decode_table(table).items()
+    }
+
+
+def _write(snapshot: Snapshot, columns: dict[str, Plain], path: str) -> None:
+    from mmpscope.formats.mmp import write_file
+    from mmpscope.formats.mmp.columns import encode_table
+
+    columns["size"] = columns["size"]._replace(len_of="start")
+    snapshot.tables = {**snapshot.tables, "regions": encode_table(columns, len(columns["start"].values))}
+    write_file(path, [snapshot], force=True)
+
+
+def repeat_regions(collected: str, output: str, count: int) -> None:
+    """Write a snapshot of ``count`` regions made from those of a collected mapper."""
+    snapshot = _read(collected)
+    columns = _decode(snapshot)
+    starts, sizes = columns["start"].values, columns["size"].values
+    rows = [row for row, start in enumerate(starts) if _MAPPER_LOW <= start < _MAPPER_HIGH]
+    span = starts[rows[-1]] + sizes[rows[-1]] - starts[rows[0]]
+    copies = -(-count // len(rows))
+    repeated = {
+        name: plain._replace(values=([plain.values[row] for row in rows] * copies)[:count])
+        for name, plain in columns.items()
+    }
+    moved = [start + row // len(rows) * span for row, start in enumerate(repeated["start"].values)]
+    repeated["start"] = repeated["start"]._replace(values=moved)
+    _vary(repeated, random.Random(_SEED).randrange, range(len(rows), count))
+    _write(snapshot, repeated, output)
+
+
+def _vary(columns: dict[str, Plain], draw: object, rows: range) -> None:
+    """Take a random number of private dirty pages off each of these rows, in every counter that counts them."""
+    assert callable(draw)
+    residents = [columns[name].values for name in _RESIDENTS]
+    private, anonymous = columns["Private_Dirty"].values, columns["Anonymous"].values
+    for row in rows:
+        if private[row] and private[row] == anonymous[row]:
+            less = draw(private[row] // _PAGE + 1) * _PAGE
+            for values in residents:
+                if values[row] >= less:
+                    values[row] -= less  # type: ignore[index]  # decoded columns are lists
+
+
+def write_changed(million: str, output: str) -> None:
+    """Write the snapshot again with one region in a hundred changed: two in three counters, the rest gone."""
+    snapshot = _read(million)
+    columns = _decode(snapshot)
+    count = len(columns["start"].values)
+    draw = random.Random(_SEED)
+    changed = draw.sample(range(count), count // 100)
+    gone = set(changed[: len(changed) // 3])
+    _vary(columns, draw.randrange, sorted(set(changed) - gone))
+    kept = [row for row in range(count) if row not in gone]
+    columns = {
+        name: plain._replace(values=[plain.values[row] for row in kept]) for name, plain in columns.items()
+    }
+    snapshot.moment["time_ns"] += 10**9
+    _write(snapshot, columns, output)
+
+
+def _make_blocks(columns: dict[str, Plain]) -> Iterator[str]:
+    plain = {name: column.values for name, column in columns.items()}
+    counters = [name for name in plain if name[0].isupper() and name != "VmFlags"]
+    for row in range(len(plain["start"])):
+        start = plain["start"][row]
+        device = f"{plain['dev_major'][row]:02x}:{plain['dev_minor'][row]:02x}"
+        path = (plain["path"][row] or b"").decode("utf-8", "replace")
+        yield (
+            f"{start:08x}-{start + plain['size'][row]:08x} {plain['perms'][row].decode()} "
+            f"{plain['offset'][row]:08x} {device} {plain['inode'][row]} {path}\n"
+        )
+        for name in counters:
+            if name in ("THPeligible", "ProtectionKey"):
+                yield f"{name + ':':<16}{plain[name][row]:8}\n"
+            else:
+                yield f"{name + ':':<16}{plain[name][row] // 1024:8} kB\n"
+        yield f"VmFlags: {plain['VmFlags'][row].decode()}\n"
+
+
+def write_text(million: str, output: str) -> None:
+    """Write the regions of a snapshot as the kernel words them in smaps."""
+    with Path(output).open("w") as text:
+        text.writelines(_make_blocks(_decode(_read(million))))
