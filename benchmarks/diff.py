@@ -16,7 +16,7 @@ _PEAK_MIB = 2048
 
 
 def measure(options: Options) -> list[Figure]:
-    """Compare calls within one process, both snapshots loaded; peak is of a process that loads both and diffs."""
+    """Compare calls within one process, both snapshots loaded; the peak is of a process of its own."""
     million = make_million(options)
     changed = make_changed(million)
     times, _ = call_in_child(__name__, "time_diff", str(million), str(changed), options.runs)

@@ -1,16 +1,16 @@
-"""Makes the large inputs of the load and diff figures: real regions, repeated at other addresses, counters varied.
+"""Makes the large inputs of the load and diff figures: real regions, moved, their counters varied.
 
-The regions are those of the mapper, as collected; each repetition moves them up and takes some pages off their
-residents, so that counter blocks stay consistent and yet differ. Runs in a child of its own: it needs memory.
+The regions are those of the mapper, as collected; each repetition moves them up and takes some pages off what
+is resident, so that counter blocks stay consistent and yet differ. Runs in a child of its own: it needs memory.
 """
 
 from __future__ import annotations
 
 import random
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from benchmarks.commands import call_in_child, find_script
 from benchmarks.figures import Options
@@ -90,36 +90,36 @@ def repeat_regions(collected: str, output: str, count: int) -> None:
     }
     moved = [start + row // len(rows) * span for row, start in enumerate(repeated["start"].values)]
     repeated["start"] = repeated["start"]._replace(values=moved)
-    _vary(repeated, random.Random(_SEED).randrange, range(len(rows), count))
+    _vary(repeated, random.Random(_SEED), range(len(rows), count))
     _write(snapshot, repeated, output)
 
 
-def _vary(columns: dict[str, Plain], draw: object, rows: range) -> None:
-    """Take a random number of private dirty pages off each of these rows, in every counter that counts them."""
-    assert callable(draw)
-    residents = [columns[name].values for name in _RESIDENTS]
+def _vary(columns: dict[str, Plain], chance: random.Random, rows: Iterable[int]) -> None:
+    """Take some private dirty pages off each of these rows, in every counter that counts them."""
+    residents = [cast("list[int]", columns[name].values) for name in _RESIDENTS]
     private, anonymous = columns["Private_Dirty"].values, columns["Anonymous"].values
     for row in rows:
         if private[row] and private[row] == anonymous[row]:
-            less = draw(private[row] // _PAGE + 1) * _PAGE
+            less = chance.randrange(private[row] // _PAGE + 1) * _PAGE
             for values in residents:
-                if values[row] >= less:
-                    values[row] -= less  # type: ignore[index]  # decoded columns are lists
+                values[row] -= min(less, values[row])
 
 
 def write_changed(million: str, output: str) -> None:
-    """Write the snapshot again with one region in a hundred changed: two in three counters, the rest gone."""
+    """Write the snapshot again with one region in a hundred changed: counters, size, or gone."""
     snapshot = _read(million)
     columns = _decode(snapshot)
     count = len(columns["start"].values)
-    draw = random.Random(_SEED)
-    changed = draw.sample(range(count), count // 100)
-    gone = set(changed[: len(changed) // 3])
-    _vary(columns, draw.randrange, sorted(set(changed) - gone))
+    chance = random.Random(_SEED)
+    changed = chance.sample(range(count), count // 100)
+    _vary(columns, chance, changed[::3])
+    sizes = cast("list[int]", columns["size"].values)
+    for row in changed[1::3]:
+        sizes[row] = max(sizes[row] - _PAGE, _PAGE)
+    gone = set(changed[2::3])
     kept = [row for row in range(count) if row not in gone]
-    columns = {
-        name: plain._replace(values=[plain.values[row] for row in kept]) for name, plain in columns.items()
-    }
+    for name, plain in columns.items():
+        columns[name] = plain._replace(values=[plain.values[row] for row in kept])
     snapshot.moment["time_ns"] += 10**9
     _write(snapshot, columns, output)
 
