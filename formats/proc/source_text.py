@@ -1,0 +1,82 @@
+"""From the bytes of a text file to the lines that a kernel would have written, and back.
+
+People save a capture in an editor, on Windows, in PowerShell (UTF-16): what is odd about the whole file is taken
+off here and kept as facts, so that the parsers see one form and the file can still be written byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from mmpscope.formats.errors import CorruptError
+from mmpscope.formats.model import Facts
+
+__all__ = ["SourceText", "normalize", "restore"]
+
+_UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_LINE_END = re.compile(rb"\r*\n")
+
+
+class SourceText(NamedTuple):
+    """``text`` with plain line feeds; ``form`` holds `encoding` and `newline` where they were others."""
+
+    text: bytes
+    form: Facts
+
+
+def normalize(data: bytes) -> SourceText:
+    """Take off an UTF-16 encoding (told by its mark) and line ends other than a line feed, if all are alike.
+
+    The UTF-8 byte order mark stays in the text: it is what stands before the first line.
+    """
+    form: Facts = {}
+    encoding = _UTF16.get(data[:2])
+    if encoding is not None:
+        text = _recode(data, encoding)
+        if text is not None:
+            form["encoding"] = encoding
+            data = text
+    newline = _find_newline(data)
+    if newline != b"\n":
+        form["newline"] = newline.decode()
+        data = data.replace(newline, b"\n")
+    return SourceText(data, form)
+
+
+def _recode(data: bytes, encoding: str) -> bytes | None:
+    try:
+        text = data.decode(encoding)
+        return text.encode() if text.encode(encoding) == data else None
+    except UnicodeError:
+        return None
+
+
+def _find_newline(data: bytes) -> bytes:
+    """Tell the line end that all lines share; a line feed where they do not.
+
+    Line ends of CR CR LF are real: a text-mode program wrote a file that had CR LF already.
+    """
+    first = _LINE_END.search(data)
+    if first is None:
+        return b"\r" if b"\r" in data else b"\n"
+    newline = first[0]
+    alike = data.count(newline) == data.count(b"\n")
+    if newline == b"\n" or not alike or data.replace(newline, b"\n").replace(b"\n", newline) != data:
+        return b"\n"
+    return newline
+
+
+def restore(text: bytes, form: Facts) -> bytes:
+    """Write a normalized text as it was in its file; CorruptError where it cannot have been in that encoding."""
+    newline, encoding = form.get("newline"), form.get("encoding")
+    if isinstance(newline, str):
+        text = text.replace(b"\n", newline.encode())
+    if isinstance(encoding, str) and encoding in _UTF16.values():
+        try:
+            text = text.decode().encode(encoding)
+        except UnicodeError as error:
+            raise CorruptError(
+                "the text does not fit the encoding that it is said to have", field="encoding"
+            ) from error
+    return text
