@@ -1,7 +1,7 @@
 """Makes the large inputs of the load and diff figures: real regions, moved, their counters varied.
 
 The regions are those of the mapper, as collected; each repetition moves them up and takes some pages off what
-is resident, so that counter blocks stay consistent and yet differ. Runs in a child of its own: it needs memory.
+is resident, so that counter blocks stay consistent and yet differ. Runs in its own child: it needs memory.
 """
 
 from __future__ import annotations
