@@ -51,7 +51,7 @@ TYPES = (
     "Unusable",
     "Free",
 )
-"""The types of VMMap, in the order in which a summary prints them (Sysinternals VMMap help, "Memory Types")."""
+"""The types of VMMap, in the order in which a summary prints them (VMMap help, "Memory Types")."""
 
 GATE = "gate"
 """Subtype of areas such as [vsyscall], which the kernel shows in every map but counts in no process.
