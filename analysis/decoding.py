@@ -108,7 +108,7 @@ class TableDecoder:
         other = self._follow(name, column, depth)
         if other.type not in (pa.uint64(), pa.int64()):
             raise CorruptError(f"it counts from a column {column.of!r} that holds no integers", field=name)
-        base = other.fill_null(0).to_numpy(zero_copy_only=False).view(np.uint64)
+        base: Uints = other.fill_null(0).to_numpy(zero_copy_only=False).view(np.uint64)
         if column.enc == "diff":
             return values + base
         values[1:] += base[:-1]

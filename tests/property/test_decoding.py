@@ -76,13 +76,12 @@ def _draw_stored(draw: st.DrawFn, rows: int, others: list[str]) -> Column:
 
 def _restore(array: pa.Array, exact: pa.Array | None) -> list[object]:
     """Return an array's values as the reference has them: text as bytes."""
-    values = array.to_pylist()
+    values: list[object] = array.to_pylist()
     if not pa.types.is_dictionary(array.type):
         return values
     originals = exact.to_pylist() if exact is not None else [None] * len(values)
-    return [
-        None if text is None else (raw or text.encode()) for text, raw in zip(values, originals, strict=True)
-    ]
+    pairs = zip(values, originals, strict=True)
+    return [None if text is None else raw or str(text).encode() for text, raw in pairs]
 
 
 @given(plain_tables())
