@@ -1,0 +1,161 @@
+"""Makes every .mmp file in this folder again, and the table of README.md with it.
+
+    python samples/make_samples.py            needs root, gcc, javac, unshare; mmpscope installed
+
+Runs in namespaces of its own, so that the files tell nothing of the machine but its kernel and distribution:
+the host is called demo, the process list holds the scenario and its collector, programs live in /srv/demo.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+SAMPLES = Path(__file__).resolve().parent
+sys.path.insert(0, str(SAMPLES.parent))  # run as a file, not as a module
+
+from samples.scenario import PROGRAMS, Scenario, build_program  # noqa: E402  # needs the path above
+
+DEMO = Path("/srv/demo")
+_NAMESPACES = ("unshare", "--uts", "--mount", "--pid", "--fork", "--mount-proc", "--cgroup", "--")
+_PYTHON = "import os, sqlite3, ssl, threading; print(f'ready pid={os.getpid()}', flush=True); input()"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One file: how it is made, what was run, and what can be learned from it."""
+
+    name: str
+    make: Callable[[Path], None]
+    command: str
+    shows: str
+
+
+def _collect(scenario: Scenario, output: Path, *options: str) -> None:
+    command = [sys.executable, "-m", "mmpscope.collector", str(scenario.pid), *options, str(output)]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+
+
+def _collect_steps(steps: str, output: Path) -> None:
+    with Scenario(DEMO / "reserve_commit", DEMO / "backing.dat") as scenario:
+        for step in steps.split():
+            scenario.step(step)
+        _collect(scenario, output, "--force", "-o")
+
+
+_STEPS_A = "reserve commit malloc_small file_map"
+_STEPS_B = f"{_STEPS_A} write file_read memfd_map memfd_write thread"
+
+
+def _make_leak(output: Path) -> None:
+    with Scenario(DEMO / "leak") as scenario:
+        for number in range(20):
+            scenario.step()
+            _collect(scenario, output, *(["--append"] if number else ["--force", "-o"]))
+
+
+def _make_blocked(*command: str) -> Callable[[Path], None]:
+    def make(output: Path) -> None:
+        with Scenario(*command, cwd=DEMO) as scenario:
+            _collect(scenario, output, "--force", "-o")
+
+    return make
+
+
+MADE = (
+    Sample(
+        "linux-reserve-commit-a-v1.0.mmp",
+        lambda output: _collect_steps(_STEPS_A, output),
+        f"`reserve_commit backing.dat`, steps {_STEPS_A}",
+        "reserved, committed and untouched memory; heap; a mapped file that nobody read",
+    ),
+    Sample(
+        "linux-reserve-commit-b-v1.0.mmp",
+        lambda output: _collect_steps(_STEPS_B, output),
+        "the same, with the steps write file_read memfd_map memfd_write thread after them",
+        "what a diff says: pages written and read, shared memory and a thread come in",
+    ),
+    Sample(
+        "linux-leak-v1.0.mmp", _make_leak, "`leak`, 20 snapshots, one a step", "a heap that grows steadily"
+    ),
+    Sample("linux-arenas-v1.0.mmp", _make_blocked("./arenas"), "`arenas`", "four glibc arenas, five threads"),
+    Sample(
+        "linux-fragmented-v1.0.mmp",
+        _make_blocked("./fragmented"),
+        "`fragmented`",
+        "ten holes in a full address space; the largest is 20 MiB, so 20 MiB fit and one page more does not",
+    ),
+    Sample(
+        "linux-python-v1.0.mmp",
+        _make_blocked("/usr/bin/python3", "-c", _PYTHON),
+        f'`python3 -c "{_PYTHON}"`',
+        "many libraries; .bss that the kernel merged with what follows",
+    ),
+    Sample(
+        "linux-java-v1.0.mmp",
+        _make_blocked("java", "-XX:+UseSerialGC", "-Xmx64m", "-cp", ".", "Blocked"),
+        "`java -XX:+UseSerialGC -Xmx64m -cp . Blocked`",
+        "a JVM: reserved heap and code cache, twenty threads",
+    ),
+)
+
+
+def _build_programs() -> None:
+    DEMO.mkdir(parents=True, exist_ok=True)
+    for source in sorted(PROGRAMS.glob("*.c")):
+        build_program(source, DEMO)
+    subprocess.run(["javac", "-d", str(DEMO), str(PROGRAMS / "Blocked.java")], check=True)
+
+
+def _make_all() -> None:
+    subprocess.run(["hostname", "demo"], check=True)
+    for sample in MADE:
+        sample.make(SAMPLES / sample.name)
+        print(sample.name, (SAMPLES / sample.name).stat().st_size)
+
+
+def _describe_machine() -> str:
+    release = dict(
+        line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line
+    )
+    kernel = ".".join(platform.release().split(".")[:2])
+    return f"Linux {kernel}, {platform.machine()}, {release['PRETTY_NAME'].strip(chr(34))}"
+
+
+def _describe_sample(sample: Sample) -> str:
+    checksum = hashlib.sha256((SAMPLES / sample.name).read_bytes()).hexdigest()
+    return f"| {sample.name} | {sample.command} | {sample.shows} | {checksum} |\n"
+
+
+def _write_readme() -> None:
+    head = (
+        f"Made on {date.today().isoformat()} in a virtual machine: {_describe_machine()}.\n\n"
+        "| file | collected from | shows | sha256 |\n| --- | --- | --- | --- |\n"
+    )
+    table = "<!-- table -->\n" + head + "".join(map(_describe_sample, MADE)) + "<!-- end of table -->"
+    readme = SAMPLES / "README.md"
+    text = readme.read_text()
+    readme.write_text(re.sub("<!-- table -->.*<!-- end of table -->", lambda _: table, text, flags=re.S))
+
+
+def main() -> None:
+    """Build outside, collect inside the namespaces, and write the table."""
+    if sys.argv[1:] == ["--inside"]:
+        _make_all()
+        return
+    _build_programs()
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([*_NAMESPACES, sys.executable, __file__, "--inside"], check=True, env=environment)
+    _write_readme()
+
+
+if __name__ == "__main__":
+    main()
