@@ -19,16 +19,24 @@ class Limits:
     """Size of a frame's info map."""
     info_depth: int = 8
     """Nesting of a frame's info map."""
+    info_values: int = 4096
+    """Values in a frame's info map."""
     payload_bytes: int = 1 << 30
     """Stored size of one frame's payload."""
     payload_depth: int = 16
     """Nesting of a payload's small maps and of a table's column descriptors."""
+    payload_values: int = 1 << 20
+    """Values in a payload's small maps, and in a table's column descriptors: some 100 MiB once unpacked."""
     table_raw_bytes: int = 1 << 30
     """Decompressed size of one table."""
     table_rows: int = 1 << 26
     """Rows of one table: 67 million, a thousand times the default mapping limit of Linux."""
     columns: int = 4096
     """Columns of one table."""
+    table_cells: int = 1 << 27
+    """Rows times columns of one table: a gigabyte once decoded, however few bytes it is stored in."""
+    frames: int = 1 << 20
+    """Frames of one file: six days of a snapshot and a capture every second."""
 
 
 DEFAULT_LIMITS = Limits()

@@ -1,7 +1,7 @@
 """Columns between plain values and their stored form (docs/format.md, "Columns").
 
-`encode_table` picks the encodings; `decode_column` is the slow, plain reference that faster decoders are tested
-against. Nothing here compresses, reads or writes files.
+`encode_table` picks the encodings; `decode_column` is the slow, plain reference that faster decoders are
+tested against. Nothing here compresses, reads or writes files.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _SIGNED = {1: "b", 2: "h", 4: "i", 8: "q"}
 class Plain(NamedTuple):
     """One column as a producer has it.
 
-    ``type`` is uint, int, float, bool or text; ``values`` holds one item a row, None for null, text as bytes; a
-    null-free uint column may be an ``array("Q")``. ``text`` names the encoding of text: utf-8, bytes (none
-    promised) or wtf-8. ``len_of`` is set on a size column and names the start column that it is the length of:
-    the start column is then stored as the gaps between ranges.
+    ``type`` is uint, int, float, bool or text; ``values`` holds one item a row, None for null, text as bytes;
+    a null-free uint column may be an ``array("Q")``. ``text`` names the encoding of text: utf-8, bytes (none
+    promised) or wtf-8. ``len_of`` is set on a size column and names the start column that it is the length
+    of: the start column is then stored as the gaps between ranges.
     """
 
     type: str
@@ -40,7 +40,7 @@ class Plain(NamedTuple):
 
 
 def encode_table(columns: Mapping[str, Plain], rows: int) -> Table:
-    """Encode columns of ``rows`` values each, in the given order; ValueError where one is longer or shorter."""
+    """Encode columns of ``rows`` values each, in the given order; ValueError where one has more or fewer."""
     lengths = {plain.len_of: name for name, plain in columns.items() if plain.len_of is not None}
     encoded: dict[str, Column] = {}
     for name, plain in columns.items():

@@ -1,0 +1,117 @@
+"""msgpack in and out, within limits: the part of msgpack that a `.mmp` file uses, and nothing else.
+
+Maps have string keys, each once; there are no ext types. Files come from strangers, so the bytes are measured
+before msgpack builds anything: its own limits bound each container by itself, not all of them together (a
+nest of arrays that each announce "as many items as there are bytes" takes gigabytes).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgpack
+from mmpscope.formats.errors import CorruptError, LimitError, TruncatedError
+from mmpscope.formats.model import Fact
+
+__all__ = ["Bounds", "measure", "pack", "unpack"]
+
+# What follows the first byte: so many bytes in all, or a length of so many bytes and then as many bytes or
+# items.
+_FIXED: dict[int, int] = {
+    **dict.fromkeys((192, 194, 195), 0),
+    **{0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD3: 8},
+}
+_BYTES: dict[int, int] = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
+_ARRAYS: dict[int, int] = {0xDC: 2, 0xDD: 4}
+_MAPS: dict[int, int] = {0xDE: 2, 0xDF: 4}
+
+
+class Bounds(NamedTuple):
+    """What one packed value may hold: levels of nesting, and values in all."""
+
+    depth: int
+    values: int
+
+
+def pack(value: Fact) -> bytes:
+    """Pack facts; TypeError or ValueError where msgpack cannot carry them."""
+    packed: bytes = msgpack.packb(value)
+    return packed
+
+
+def unpack(data: bytes, bounds: Bounds) -> Fact:
+    """Unpack bytes that are exactly one value; the errors of `measure` where they are not."""
+    end = measure(data, 0, bounds)
+    if end != len(data):
+        raise CorruptError(f"{len(data) - end} bytes follow the packed value")
+    try:
+        return msgpack.unpackb(data, object_pairs_hook=_build_map)
+    except ValueError as error:  # what is left after measuring: text that is no UTF-8
+        raise CorruptError(f"packed text is damaged ({error})") from error
+
+
+def _build_map(pairs: list[tuple[str, Fact]]) -> dict[str, Fact]:
+    built = dict(pairs)
+    if len(built) != len(pairs):
+        raise CorruptError("a map has the same key twice")
+    return built
+
+
+def measure(data: bytes, start: int, bounds: Bounds) -> int:
+    """Return where the value that begins at ``start`` ends, building nothing.
+
+    TruncatedError where it runs past the end of ``data``, CorruptError where it is no value of ours,
+    LimitError where it is nested too deeply or holds too many values.
+    """
+    position = start
+    missing = [1]  # items still to come in each open container; a map counts its keys and its values
+    in_map = [False]
+    values = 0
+    while missing:
+        if not missing[-1]:
+            missing.pop()
+            in_map.pop()
+            continue
+        is_key = in_map[-1] and missing[-1] % 2 == 0
+        missing[-1] -= 1
+        if position >= len(data):
+            raise TruncatedError("a packed value is cut off")
+        first = data[position]
+        position, items = _step(data, position)
+        values += items + 1
+        if is_key and not (0xA0 <= first <= 0xBF or 0xD9 <= first <= 0xDB):
+            raise CorruptError("a map has a key that is no string")
+        if position + items > len(data):
+            raise TruncatedError("a packed value is cut off")
+        if values > bounds.values:
+            raise LimitError(f"a packed value holds more than {bounds.values} values")
+        if items:
+            missing.append(items)
+            in_map.append(0x80 <= first <= 0x8F or first in _MAPS)
+            if len(missing) - 1 > bounds.depth:
+                raise LimitError(f"a packed value is nested more than {bounds.depth} levels deep")
+    return position
+
+
+def _step(data: bytes, position: int) -> tuple[int, int]:
+    """Return the position after one head with its bytes, and the number of items that follow it."""
+    first = data[position]
+    position += 1
+    if first <= 0x7F or first >= 0xE0:
+        return position, 0
+    if first <= 0x8F:
+        return position, 2 * (first & 0x0F)
+    if first <= 0x9F:
+        return position, first & 0x0F
+    if first <= 0xBF:
+        return position + (first & 0x1F), 0
+    if first in _FIXED:
+        return position + _FIXED[first], 0
+    width = _BYTES.get(first) or _ARRAYS.get(first) or _MAPS.get(first)
+    if width is None:
+        raise CorruptError(f"byte 0x{first:02x} begins no value that a .mmp file may hold")
+    length = int.from_bytes(data[position : position + width], "big")
+    position += width
+    if first in _BYTES:
+        return position + length, 0
+    return position, 2 * length if first in _MAPS else length

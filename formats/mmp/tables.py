@@ -1,0 +1,147 @@
+"""Tables between columns and their stored form: compressed one by one, decompressed on demand.
+
+What the bytes of a column mean is `columns`' business.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Optional
+
+from mmpscope.formats.errors import CorruptError, FormatError, LimitError
+from mmpscope.formats.limits import Limits
+from mmpscope.formats.mmp.packing import Bounds, pack, unpack
+from mmpscope.formats.model import Column, Fact, Facts, Table
+
+__all__ = ["COMPRESSION_LEVEL", "ENCODINGS", "TYPES", "Origin", "StoredTables", "pack_tables"]
+
+COMPRESSION_LEVEL = 6
+
+TYPES = ("uint", "int", "float", "bool", "text")
+ENCODINGS = ("null", "const", "plain", "delta", "chain", "same", "diff", "dict")
+
+# The keys of a column descriptor (docs/format.md, "Columns") and the type of each; absent ones have Column's
+# defaults.
+_KEYS: dict[str, type] = {
+    "width": int,
+    "scale": int,
+    "data": bytes,
+    "valid": bytes,
+    "of": str,
+    "rows": int,
+    "text": str,
+}
+_NESTED = ("values", "ends")
+_MOST = {"width": 8, "scale": (1 << 64) - 1}  # and of rows in a nested column: those of the table
+_DEFAULTS = Column("", "")
+
+
+Origin = tuple[Optional[str], int]
+"""Path of a file and offset of a frame in it."""
+
+
+class StoredTables(Mapping[str, Table]):
+    """The tables of one payload, each decompressed and unpacked when it is asked for.
+
+    ``stored`` holds what the file has, so that a rewrite keeps the bytes of what nobody changed, and of
+    tables that this version does not know; ``origin`` (path and offset of the frame) is told when one is
+    damaged.
+    """
+
+    def __init__(self, stored: Mapping[str, Facts], limits: Limits, origin: Origin) -> None:
+        self.stored = stored
+        self._limits = limits
+        self._origin = origin
+        self._read: dict[str, Table] = {}
+
+    def __getitem__(self, name: str) -> Table:
+        """Read one table; FormatError where its bytes are damaged."""
+        if name not in self._read:
+            try:
+                self._read[name] = _unpack_table(self.stored[name], self._limits)
+            except FormatError as error:
+                field = f"table {name}" if error.field is None else f"column {error.field} of table {name}"
+                path, offset = self._origin
+                raise type(error)(error.what, path=path, offset=offset, field=field) from error
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.stored)
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+
+def pack_tables(tables: Mapping[str, Table]) -> dict[str, Facts]:
+    """Return the stored form of tables; those that come from a file keep the bytes that they had there."""
+    if isinstance(tables, StoredTables):
+        return dict(tables.stored)
+    return {name: _pack_table(table) for name, table in tables.items()}
+
+
+def _pack_table(table: Table) -> Facts:
+    raw = pack({name: _describe(column) for name, column in table.columns.items()})
+    return {"rows": table.rows, "raw": len(raw), "zlib": zlib.compress(raw, COMPRESSION_LEVEL)}
+
+
+def _describe(column: Column) -> Facts:
+    described: Facts = {"type": column.type, "enc": column.enc}
+    for key in _KEYS:
+        value = getattr(column, key)
+        if value != getattr(_DEFAULTS, key):
+            described[key] = value
+    if column.enc == "const":
+        described["value"] = column.value
+    for key in _NESTED:
+        nested = getattr(column, key)
+        if nested is not None:
+            described[key] = _describe(nested)
+    return {**described, **column.extra}
+
+
+def _unpack_table(stored: Facts, limits: Limits) -> Table:
+    rows, raw_size, packed = stored.get("rows"), stored.get("raw"), stored.get("zlib")
+    if type(rows) is not int or type(raw_size) is not int or type(packed) is not bytes:
+        raise CorruptError("a table lacks rows, raw or zlib")
+    if not 0 <= rows <= limits.table_rows or not 0 <= raw_size <= limits.table_raw_bytes:
+        raise LimitError(f"a table of {rows} rows in {raw_size} bytes is beyond the limit")
+    bounds = Bounds(limits.payload_depth, limits.payload_values)
+    columns = unpack(_decompress(packed, raw_size), bounds)
+    if not isinstance(columns, dict):
+        raise CorruptError("a table is no map of columns")
+    if len(columns) > limits.columns or len(columns) * rows > limits.table_cells:
+        raise LimitError(f"a table of {len(columns)} columns and {rows} rows is beyond the limit")
+    return Table(rows, {name: _read_column(name, described, rows) for name, described in columns.items()})
+
+
+def _decompress(packed: bytes, size: int) -> bytes:
+    """Decompress to exactly ``size`` bytes, and never to more than one byte beyond them."""
+    stream = zlib.decompressobj()
+    try:
+        raw = stream.decompress(packed, size + 1)
+    except zlib.error as error:
+        raise CorruptError(f"a table cannot be decompressed ({error})") from error
+    if len(raw) != size or not stream.eof or stream.unused_data:
+        raise CorruptError(f"a table does not decompress to the {size} bytes that it states")
+    return raw
+
+
+def _read_column(name: str, described: Fact, most: int) -> Column:
+    """Read a descriptor of up to ``most`` rows; one of an unknown encoding keeps its keys in ``extra``."""
+    if not isinstance(described, dict):
+        raise CorruptError("a column descriptor is no map", field=name)
+    rest = dict(described)
+    kind, enc = rest.pop("type", None), rest.pop("enc", None)
+    if not isinstance(kind, str) or not isinstance(enc, str):
+        raise CorruptError("a column descriptor lacks type or enc", field=name)
+    if kind not in TYPES or enc not in ENCODINGS:
+        return Column(kind, enc, extra=rest)
+    known: Facts = {key: rest.pop(key) for key in _KEYS if key in rest}
+    for key, value in known.items():
+        if type(value) is not _KEYS[key] or (type(value) is int and not 0 <= value <= _MOST.get(key, most)):
+            raise CorruptError(f"{key} of a column descriptor is not as it should be", field=name)
+    for key in _NESTED:
+        if key in rest:
+            known[key] = _read_column(name, rest.pop(key), most)
+    return Column(kind, enc, value=rest.pop("value", None), extra=rest, **known)

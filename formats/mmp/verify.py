@@ -1,0 +1,88 @@
+"""Read everything that a `.mmp` file holds and list what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from mmpscope.formats.errors import FormatError, UnsupportedVersionError
+from mmpscope.formats.limits import DEFAULT_LIMITS, Limits
+from mmpscope.formats.mmp.columns import decode_column
+from mmpscope.formats.mmp.contents import Contents, list_contents, unpack_index
+from mmpscope.formats.mmp.frames import FileBytes, read_payload
+from mmpscope.formats.mmp.header import check_magic
+from mmpscope.formats.mmp.reader import HEAD_BYTES, MmpFile, PathOrStream, naming, open_stream
+from mmpscope.formats.mmp.scan import Scan, scan
+from mmpscope.formats.model import Table
+from mmpscope.formats.source import Fault
+
+__all__ = ["verify"]
+
+
+def verify(source: PathOrStream, *, limits: Limits = DEFAULT_LIMITS) -> list[Fault]:
+    """Return every fault: of frames and their order, of the index, of payloads, tables and columns.
+
+    NotASnapshotError and UnsupportedVersionError where there is nothing to verify.
+    """
+    with ExitStack() as opened:
+        name, stream = open_stream(source, opened)
+        data = FileBytes(stream)
+        with naming(name):
+            check_magic(data.read(0, HEAD_BYTES))
+            walked = scan(data, limits)
+            contents = list_contents(walked, partial=True)
+            faults = list(walked.faults) or list(_check_indexes(data, walked, limits))
+        file = MmpFile(name, data, contents, partial=True, limits=limits)
+        for entry in file.entries:
+            faults.extend(_check_snapshot(file, entry.index))
+    return faults
+
+
+def _check_indexes(data: FileBytes, walked: Scan, limits: Limits) -> Iterator[Fault]:
+    """Compare each index with the frames before it; only where these are all there, as offsets move otherwise."""
+    found = Contents()
+    for frame, _ in walked.frames:
+        if frame.kind == "index":
+            try:
+                listed = unpack_index(read_payload(data, frame), limits)
+            except FormatError as error:
+                yield _describe(error, frame.offset)
+                continue
+            if (listed.headers, listed.notes, listed.snapshots) != (
+                found.headers,
+                found.notes,
+                found.snapshots,
+            ):
+                yield Fault("the index does not list what is there", offset=frame.offset)
+        found.add(frame.kind, frame.offset, frame.info)
+
+
+def _check_snapshot(file: MmpFile, index: int) -> Iterator[Fault]:
+    offset = file.entries[index].info["offset"]
+    try:
+        snapshot = file.read(index)
+    except FormatError as error:
+        yield _describe(error, offset, lost=f"snapshot {index}")
+        return
+    for tables in (snapshot.capture.tables, snapshot.tables):
+        for name in tables:
+            try:
+                table = tables[name]
+            except FormatError as error:
+                yield _describe(error, offset, lost=f"table {name} of snapshot {index}")
+            else:
+                yield from _check_table(table, f"table {name} of snapshot {index}", offset)
+
+
+def _check_table(table: Table, where: str, offset: int) -> Iterator[Fault]:
+    for name in table.columns:
+        try:
+            decode_column(table, name)
+        except UnsupportedVersionError:
+            continue  # an encoding of a newer minor version is no fault
+        except FormatError as error:
+            yield _describe(error, offset, lost=f"column {name} of {where}")
+
+
+def _describe(error: FormatError, offset: int, lost: str | None = None) -> Fault:
+    return Fault(error.what, offset=offset if error.offset is None else error.offset, lost=lost)
