@@ -10,6 +10,7 @@ from typing import Optional
 __all__ = [
     "CorruptError",
     "FormatError",
+    "InputError",
     "LimitError",
     "MmpError",
     "NotASnapshotError",
@@ -24,6 +25,10 @@ class MmpError(Exception):
     """Anything that we refuse or cannot do; ``exit_code`` is what the command line returns for it."""
 
     exit_code = 3
+
+
+class InputError(MmpError):
+    """The input is not there, or the system does not let us read it."""
 
 
 class FormatError(MmpError):

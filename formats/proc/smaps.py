@@ -13,7 +13,7 @@ from typing import NamedTuple
 from mmpscope.formats.errors import CorruptError, NotASnapshotError
 from mmpscope.formats.mmp.columns import Plain, decode_table, encode_table
 from mmpscope.formats.model import Fact, Facts, Table
-from mmpscope.formats.proc.counters import Body, BodyReader
+from mmpscope.formats.proc.counters import REGION_COLUMNS, Body, BodyReader
 from mmpscope.formats.proc.header import (
     HEADER,
     KERNEL_PATH_COLUMN,
@@ -43,6 +43,11 @@ class Regions(NamedTuple):
     rows: int
     faults: list[Fault]
     form: Facts
+
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """The keys of the lines below the map lines, in the order of their first appearance; () for maps text."""
+        return tuple(name for name in self.columns if name not in REGION_COLUMNS)
 
     def encode(self) -> Table:
         """Encode the columns for a snapshot."""

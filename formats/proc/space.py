@@ -66,7 +66,8 @@ _RULES = {
     ("s390x", 32): _Rule((1 << 31,), 1 << 31, "s390 TASK_SIZE: 31 bits (asm/processor.h)"),
 }
 _LIMIT_3GB = SpaceEnd(0xC000_0000, "x86_64 IA32_PAGE_OFFSET with ADDR_LIMIT_3GB (asm/page_64_types.h)")
-_GUESSES = sorted({end for rule in _RULES.values() for end in rule.ends} | {1 << 64})
+_GUESSES = (_ARM_3G, 0xC000_0000, _COMPAT_X86, 1 << 32, 1 << 39, _X86_47, 1 << 48, 1 << 52, 1 << 56, 1 << 64)
+"""The usual ends, for text of an unknown machine."""
 
 
 def task_size(
