@@ -1,4 +1,4 @@
-"""The entry point of `mmp`: runs a command, and alone turns what went wrong into one line and an exit code."""
+"""The entry point of `mmp`: runs a command, and alone turns an error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def _report_fault(error: Exception) -> int:
 
         traceback.print_exception(error)
     what = f"{type(error).__name__}: {error}".splitlines()[0]
-    return _fail(f"a fault of ours, not of your file ({what}). Please report it with the output of the same command and -v", 70)
+    now = "Please report it, with what the same command prints with -v"
+    return _fail(f"a fault of ours, not of your file ({what}). {now}", 70)
 
 
 if __name__ == "__main__":

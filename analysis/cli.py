@@ -5,6 +5,7 @@ A command's module is imported only when it runs: `mmp --help` costs no more tha
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
@@ -12,10 +13,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from mmpscope.analysis.options import expand_groups
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
-
-from mmpscope.analysis.options import expand_groups
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -37,9 +37,14 @@ COMMANDS = {
     "diff": "Compare two snapshots of a process: what is new, gone, grown or shrunk.",
     "export": "Write one table of any number of snapshots to a file.",
 }
-"""Every command with its one sentence: the first line of its module, repeated here so that help imports none."""
+"""Every command with its one sentence: the first line of its module, repeated so that help imports none."""
 
-_PLAIN = {"rich_markup_mode": None, "add_completion": False, "pretty_exceptions_enable": False}
+_EPILOG = "`mmp COMMAND --help` tells more. A first look: `mmp collect PID -o a.mmp && mmp summary a.mmp`."
+
+_make_typer = functools.partial(
+    typer.Typer, rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False
+)
+"""Plain help: that of rich takes twice the time."""
 
 
 class LazyGroup(TyperGroup):
@@ -50,7 +55,9 @@ class LazyGroup(TyperGroup):
         for name, sentence in COMMANDS.items():
             self.add_command(TyperCommand(name, short_help=sentence))
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # click's context: another class in each release of typer
+    def get_command(
+        self, ctx: Any, cmd_name: str
+    ) -> Any:  # click's context: another class in each release of typer
         """Import and build one command; None where there is none of that name."""
         return _build_command(cmd_name) if cmd_name in COMMANDS else None
 
@@ -74,8 +81,10 @@ class ForwardCommand(TyperCommand):
 
 def make_app() -> Any:
     """Build the command line; calling it runs the command of sys.argv and raises SystemExit."""
-    app = typer.Typer(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True, **_PLAIN)
-    app.callback(epilog="`mmp COMMAND --help` tells more. A first look: `mmp collect PID -o a.mmp && mmp summary a.mmp`.")(_start)
+    app = _make_typer(
+        cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True
+    )
+    app.callback(epilog=_EPILOG)(_start)
     return app
 
 
@@ -89,7 +98,10 @@ def _print_version(wanted: bool) -> None:
 
 def _start(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Print the version and leave.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
     """Collect, compare and explain process memory snapshots, offline."""
@@ -97,7 +109,7 @@ def _start(
 
 def _build_command(name: str) -> Any:
     module = importlib.import_module(f"mmpscope.analysis.commands.{name}")
-    app = typer.Typer(**_PLAIN)
+    app = _make_typer()
     if hasattr(module, "forward"):
         app.command(name, cls=ForwardCommand, help=module.__doc__)(_make_forward(module))
     else:
@@ -120,7 +132,9 @@ def _end_with(work: Callable[[], int]) -> None:
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:  # the reader had enough, as in `mmp regions a.mmp | head`: quiet, and no failure
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more as it leaves
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # Python flushes once more as it leaves
         code = 0
     if code:
         raise typer.Exit(code)

@@ -1,7 +1,8 @@
 """Tables into files: CSV, Parquet, Arrow, JSON lines and plain text, by one function.
 
-A file for machines to keep (Parquet, Arrow, JSON lines) holds every value exactly. CSV is what people open in a
-spreadsheet: there, text that a spreadsheet would run is made harmless, numbers stay numbers. Nothing is computed here.
+A file for machines to keep (Parquet, Arrow, JSON lines) holds every value exactly. CSV is what people open
+in a spreadsheet: there, text that a spreadsheet would run is made harmless, numbers stay numbers. Nothing
+is computed here.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def choose_format(path: str, format: str | None) -> str:  # noqa: A002  # the wo
     """
     chosen = format or EXTENSIONS.get(PurePath(path).suffix.lower())
     if chosen is None:
-        raise UsageError(f"{path}: no format goes by that extension. Give one of {', '.join(EXTENSIONS)}, or --format")
+        raise UsageError(
+            f"{path}: no format goes by that extension. Give one of {', '.join(EXTENSIONS)}, or --format"
+        )
     if chosen not in set(EXTENSIONS.values()):
         raise UsageError(f"there is no format {show_name(chosen)!r}. Give one of {', '.join(FORMATS)}")
     if path == STDOUT and chosen in _BINARY:
@@ -60,7 +63,7 @@ def write_table(table: pa.Table, path: str, format: str | None = None, *, force:
     """
     writer = _WRITERS.get(choose_format(path, format))
     if writer is None:
-        raise UsageError(f"a table cannot be written as {format or PurePath(path).suffix}: only `mmp export` of regions can")
+        raise UsageError(f"only `mmp export -t regions` writes {format or PurePath(path).suffix}")
     with open_output(path, force=force) as stream:
         writer(table, stream)
 
@@ -79,7 +82,9 @@ def iterate_rows(table: pa.Table) -> Iterator[dict[str, object]]:
     """Yield rows as JSON can hold them: addresses and bytes as hex text, every other value as it is."""
     ready = table
     for index, field in enumerate(table.schema):
-        column = _write_address(table.column(index)) if _is_address(field) else _write_bytes(table.column(index))
+        column = (
+            _write_address(table.column(index)) if _is_address(field) else _write_bytes(table.column(index))
+        )
         ready = ready.set_column(index, field.name, column)
     for batch in ready.to_batches(max_chunksize=_BATCH_ROWS):
         yield from batch.to_pylist()
@@ -132,7 +137,7 @@ def _is_address(field: pa.Field) -> bool:
 
 
 def _make_spreadsheet_safe(table: pa.Table) -> pa.Table:
-    """Turn addresses into text and make text that a spreadsheet would run harmless; numbers stay as they are."""
+    """Turn addresses into text and make text that a spreadsheet would run harmless; numbers stay numbers."""
     import pyarrow as pa
 
     columns = []
@@ -141,7 +146,11 @@ def _make_spreadsheet_safe(table: pa.Table) -> pa.Table:
             columns.append(_write_address(column))
             continue
         plain = _write_bytes(column)
-        is_number = pa.types.is_integer(plain.type) or pa.types.is_floating(plain.type) or pa.types.is_boolean(plain.type)
+        is_number = (
+            pa.types.is_integer(plain.type)
+            or pa.types.is_floating(plain.type)
+            or pa.types.is_boolean(plain.type)
+        )
         columns.append(plain if is_number else _map_text(plain, _neutralise_cell))
     return pa.table(columns, names=table.column_names)
 
@@ -160,7 +169,9 @@ def _map_text(column: pa.ChunkedArray, change: Callable[[str], str]) -> pa.Chunk
         column = column.cast(pa.string()).dictionary_encode()
     coded = column.combine_chunks()
     if isinstance(coded, pa.ChunkedArray):  # an empty column has no chunk to combine
-        coded = pa.concat_arrays(coded.chunks) if coded.chunks else pa.array([], pa.string()).dictionary_encode()
+        coded = (
+            pa.concat_arrays(coded.chunks) if coded.chunks else pa.array([], pa.string()).dictionary_encode()
+        )
     words = [None if word is None else change(word) for word in coded.dictionary.to_pylist()]
     changed = pa.DictionaryArray.from_arrays(coded.indices, pa.array(words, pa.string()))
     return pa.chunked_array([changed.cast(pa.string())])
@@ -173,7 +184,9 @@ def _write_bytes(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
         return column
-    return pa.chunked_array([[None if cell is None else cell.hex() for cell in column.to_pylist()]], pa.string())
+    return pa.chunked_array(
+        [[None if cell is None else cell.hex() for cell in column.to_pylist()]], pa.string()
+    )
 
 
 def _write_address(column: pa.ChunkedArray) -> pa.ChunkedArray:

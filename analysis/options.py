@@ -1,6 +1,7 @@
 """The options that commands share: one place, the same letters and words everywhere.
 
-A command takes one of these groups as a single parameter; `expand_groups` shows its members to the command line.
+A command takes one of these groups as a single parameter; `expand_groups` shows its members to the command
+line.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, get_type_hints
+from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 
-__all__ = ["Inputs", "Listing", "Manner", "Reading", "Writing", "expand_groups"]
+__all__ = ["Inputs", "Listing", "Manner", "Reading", "TypedListing", "Writing", "expand_groups"]
 
 Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="Files of any readable format, also .gz; FILE#3 or FILE#-1 for one snapshot; folders, patterns; - for stdin.",
+        help="Files of any readable format, also .gz; FILE#3, FILE#-1: one snapshot; folders; patterns; -.",
         show_default=False,
     ),
 ]
@@ -30,9 +31,12 @@ Inputs = Annotated[
 class Reading:
     """How inputs are read."""
 
-    partial: Annotated[bool, typer.Option("--partial", help="Take every whole snapshot of a damaged file.")] = False
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Take every whole snapshot of a damaged file.")
+    ] = False
     rules: Annotated[
-        Path | None, typer.Option("--rules", metavar="FILE", help="Your own classification rules (TOML), asked first.")
+        Path | None,
+        typer.Option("--rules", metavar="FILE", help="Your own classification rules (TOML), asked first."),
     ] = None
 
 
@@ -44,7 +48,10 @@ class Writing:
     output: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Write to a file: .csv .parquet .arrow .jsonl .json, else as shown."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write to a file: .csv .parquet .arrow .jsonl .json, else as shown.",
         ),
     ] = None
     force: Annotated[bool, typer.Option("-f", "--force", help="Replace an output that exists.")] = False
@@ -55,13 +62,22 @@ class Listing:
     """Which rows are listed, and in which order."""
 
     limit: Annotated[
-        int | None, typer.Option("-n", "--limit", metavar="N", min=0, help="Show at most N rows; 0 shows all.")
+        int | None,
+        typer.Option("-n", "--limit", metavar="N", min=0, help="Show at most N rows; 0 shows all."),
     ] = None
     sort: Annotated[
-        str | None, typer.Option("--sort", metavar="COLUMN", help="Sort by a column; numbers come largest first.")
+        str | None,
+        typer.Option("--sort", metavar="COLUMN", help="Sort by a column; numbers come largest first."),
     ] = None
+
+
+@dataclass(frozen=True)
+class TypedListing(Listing):
+    """Which rows of a table that has types of memory."""
+
     type: Annotated[
-        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only this type, as in Heap; may be repeated.")
+        list[str] | None,
+        typer.Option("--type", metavar="TYPE", help="Only this type, as in Heap; may be repeated."),
     ] = None
 
 
@@ -70,12 +86,16 @@ class Manner:
     """How much is said, and how it looks."""
 
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No notes and warnings.")] = False
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every detail; a traceback on a fault of ours.")] = False
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Every detail; a traceback on a fault of ours.")
+    ] = False
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour (also: NO_COLOR).")] = False
     no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress on long work.")] = False
 
 
-def expand_groups(function: Callable[..., int], end_with: Callable[[Callable[[], int]], None]) -> Callable[..., None]:
+def expand_groups(
+    function: Callable[..., int], end_with: Callable[[Callable[[], int]], None]
+) -> Callable[..., None]:
     """Wrap a command so that typer sees the members of its option groups as options of their own.
 
     The wrapper builds the groups and hands the finished call to ``end_with``, which makes an exit code of it.
@@ -84,7 +104,9 @@ def expand_groups(function: Callable[..., int], end_with: Callable[[Callable[[],
     hints.pop("return", None)
     groups = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
     defaults = {name: p.default for name, p in inspect.signature(function).parameters.items()}
-    shown = [_make_parameter(name, hint, defaults[name]) for name, hint in hints.items() if name not in groups]
+    shown = [
+        _make_parameter(name, hint, defaults[name]) for name, hint in hints.items() if name not in groups
+    ]
     members = {name: [field.name for field in dataclasses.fields(group)] for name, group in groups.items()}
     for group in groups.values():
         typed = get_type_hints(group, include_extras=True)
@@ -92,7 +114,7 @@ def expand_groups(function: Callable[..., int], end_with: Callable[[Callable[[],
 
     def call(**given: object) -> None:
         for name, group in groups.items():
-            given[name] = group(**{member: given.pop(member) for member in members[name]})
+            given[name] = cast("type[Any]", group)(**{member: given.pop(member) for member in members[name]})
         end_with(lambda: function(**given))
 
     # typer asks for both: the order and defaults of the signature, the plain types of the annotations

@@ -5,14 +5,18 @@ Knows nothing of what is written.
 
 from __future__ import annotations
 
-import os
+import io
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from mmpscope.formats.errors import OutputError, OutputExistsError
+from mmpscope.formats.mmp.output import OutputFile
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 __all__ = ["STDOUT", "check_output", "open_output"]
 
@@ -20,42 +24,52 @@ STDOUT = "-"
 
 
 def check_output(path: str, *, force: bool) -> None:
-    """Refuse an output that exists, before any work is spent on it.
+    """Refuse an output that exists before any work is spent on it.
 
-    Raises OutputExistsError without ``force``, OutputError where the path is a folder. Devices and pipes hold
-    nothing that could be lost: they are written to as they are.
+    Raises OutputExistsError without ``force``, OutputError where the path is a folder.
     """
     if path == STDOUT:
         return
-    target = Path(path)
-    if target.is_dir():
-        raise OutputError(f"{path} is a folder. Name a file in it")
-    if target.is_file() and not force:
-        raise OutputExistsError(f"{path} exists. Give another name, or --force to replace it")
+    if Path(path).is_dir():
+        raise OutputError(f"{path} is a folder. Name a file in it.")
+    if Path(path).is_file() and not force:
+        raise OutputExistsError(f"{path} exists. Use --force to replace it, or name another file.")
 
 
 @contextmanager
 def open_output(path: str, *, force: bool = False) -> Iterator[BinaryIO]:
-    """Open an output for bytes; a file is written under a temporary name and renamed once it is whole.
+    """Open an output for bytes; what stood there before stays untouched until all is written.
 
-    What stood there before stays untouched until then, whatever happens. Raises as `check_output`, and OutputError
-    where the system refuses.
+    Raises as `check_output`, and OutputError where the system refuses. A device or pipe holds nothing that
+    could be lost: it is written to as it is.
     """
     check_output(path, force=force)
     if path == STDOUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-        return
-    target = Path(path)
-    in_place = target.exists() and not target.is_file()
-    temporary = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            yield stream
-        if not in_place:
-            temporary.replace(target)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}. Name another place with -o") from error
-    finally:
-        if not in_place:
-            temporary.unlink(missing_ok=True)
+    elif Path(path).exists() and not Path(path).is_file():
+        with Path(path).open("wb") as device:
+            yield device
+    else:
+        with closing(OutputFile.create(path, force=force)) as output:
+            with io.BufferedWriter(_Stream(output), 1 << 20) as stream:
+                yield stream
+            output.publish()
+
+
+class _Stream(io.RawIOBase):
+    """An `OutputFile` as Python's own writers want it."""
+
+    def __init__(self, output: OutputFile) -> None:
+        self._output = output
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        block = bytes(data)
+        self._output.write(block)
+        return len(block)
+
+    def tell(self) -> int:
+        return self._output.size

@@ -1,1 +1,55 @@
-"""One module a command: each parses its options, calls one analysis function and one reporter."""
+"""The commands of `mmp`, one module each: its docstring is the help text, `run` its work.
+
+Here is what they share; pyarrow is imported only when a command runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from mmpscope.analysis.options import Listing, Manner, Reading, Writing
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["list_parts", "load_each", "warn"]
+
+
+def load_each(inputs: Sequence[str], reading: Reading, manner: Manner) -> Iterator[LoadedSnapshot]:
+    """Load the snapshots of all inputs and yield one after the other, letting go of each before the next.
+
+    Damage that --partial survived is told on stderr. Raises FormatError and UsageError.
+    """
+    from mmpscope.analysis.loading import load
+
+    waiting = load(*inputs, partial=reading.partial, rules=reading.rules)
+    waiting.reverse()
+    while waiting:
+        yield waiting.pop()
+
+
+def list_parts(
+    kind: str, inputs: Sequence[str], listing: Listing, reading: Reading, outlet: tuple[Writing, Manner]
+) -> int:
+    """Run a command that lists one of the tables of a snapshot: threads, modules, heaps or processes."""
+    from mmpscope.analysis.listing import limit_rows, sort_rows
+    from mmpscope.analysis.reporters.list_report import report_list
+    from mmpscope.analysis.reporters.report import Report, deliver
+
+    def answer(snapshot: LoadedSnapshot) -> Report:
+        table = sort_rows(getattr(snapshot, kind), listing.sort)
+        return report_list(snapshot, kind, *limit_rows(table, listing.limit))
+
+    writing, manner = outlet
+    deliver((answer(snapshot) for snapshot in load_each(inputs, reading, manner)), writing, manner)
+    return 0
+
+
+def warn(sentence: str, manner: Manner) -> None:
+    """Say something about the input on stderr, unless asked to be quiet."""
+    from mmpscope.analysis.reporters.names import show_name
+
+    if not manner.quiet:
+        print(f"mmp: {show_name(sentence)}", file=sys.stderr)

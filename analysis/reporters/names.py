@@ -14,7 +14,7 @@ _UNSAFE = re.compile(
     "["
     "\x00-\x1f\x7f-\x9f"  # control characters: ANSI sequences begin here
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks: "gpj.exe" can read "exe.jpg"
-    "\u00ad\u200b-\u200d\u2028\u2029\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"  # without a shape of their own
+    "\u00ad\u200b-\u200d\u2028\u2029\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb"  # shapeless
     "\ud800-\udfff"  # half characters: bytes of a file name that are no UTF-8
     "\U000e0000-\U000e0fff"  # tags: text that no font shows
     "]"
@@ -50,7 +50,8 @@ def _columns(character: str) -> int:
 
 
 def shorten_middle(text: str, width: int, mark: str = "…") -> str:
-    """Cut the middle out so that the text fits ``width`` columns; both ends of a path tell more than its middle.
+    """Cut the middle out so that the text fits ``width`` columns; both ends of a path tell more than its
+    middle.
 
     The end gets more than the start: it holds the file's name.
     """

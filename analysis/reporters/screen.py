@@ -1,4 +1,4 @@
-"""What the reader of a text sees it on: width, colours, characters; decided once, from the stream and the environment."""
+"""What a text is read on: its width, colours and characters, from the stream and the environment."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import TextIO
 
 __all__ = ["Screen", "find_screen"]
 
+_PROSE = 120
+"""Where prose breaks when nothing limits the width."""
+
 
 @dataclass(frozen=True)
 class Screen:
-    """``width`` None is as wide as it takes; ``fine`` says that the stream can write characters beyond ASCII."""
+    """``width`` None is as wide as it takes; ``fine``: the stream can write characters beyond ASCII."""
 
     width: int | None = None
     colour: bool = False
@@ -23,11 +26,18 @@ class Screen:
         """Wrap a text in an SGR sequence where colours are wanted."""
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
 
+    def wrap(self, text: str) -> list[str]:
+        """Break prose into lines that fit; none for an empty text."""
+        import textwrap
+
+        return textwrap.wrap(text, self.width or _PROSE, break_long_words=False, break_on_hyphens=False)
+
 
 def find_screen(*, no_color: bool = False, verbose: bool = False, stream: TextIO | None = None) -> Screen:
     """Look at the stream: a terminal has a width and colours, a pipe or a file neither.
 
-    COLUMNS, where it is set, decides in both cases; NO_COLOR (no-color.org) and a dumb terminal switch colours off.
+    COLUMNS, where it is set, decides in both cases; NO_COLOR (no-color.org) and a dumb terminal switch
+    colours off.
     """
     out = stream or sys.stdout
     is_terminal = out.isatty()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from mmpscope.analysis.reporters.figures import NOT_APPLICABLE, UNKNOWN
 from mmpscope.analysis.reporters.names import measure_width, shorten_middle
+from mmpscope.analysis.reporters.screen import Screen
 
-__all__ = ["KEEP", "TextColumn", "render_table"]
+__all__ = ["KEEP", "TextColumn", "explain_marks", "render_table"]
 
 KEEP = 1_000
 """The worth of a column that is never left out."""
@@ -19,7 +22,8 @@ _GAP = "  "
 class TextColumn:
     """One column: ``title`` may hold line breaks, the column of least ``worth`` is left out first.
 
-    Cells of a column with ``least`` > 0 may be shortened in the middle, down to that many columns of the terminal.
+    Cells of a column with ``least`` > 0 may be shortened in the middle, down to that many columns of the
+    terminal.
     """
 
     title: str
@@ -28,49 +32,60 @@ class TextColumn:
     worth: int = KEEP
     least: int = 0
 
-    @property
+    @cached_property
     def natural(self) -> int:
         """The width that shows every cell whole."""
         return max(map(measure_width, [*self.title.split("\n"), *self.cells]))
 
+    @property
+    def narrowest(self) -> int:
+        """The width below which the column is better left out."""
+        return min(self.least, self.natural) if self.least else self.natural
 
-def render_table(columns: Sequence[TextColumn], width: int | None = None) -> tuple[list[str], list[str]]:
-    """Lay the columns out as lines, and name the columns that did not fit.
 
-    ``width`` None means as wide as it takes. First the columns of least worth go, while even shortened cells do not
-    fit; then the shortenable column gets what is left.
+def render_table(columns: Sequence[TextColumn], screen: Screen, note: str = "") -> list[str]:
+    """Lay the columns out as lines for a screen; the last line holds the note and names the columns that
+    did not fit.
+
+    The columns of least worth go first, until the rest fits with its cells shortened as far as they may be;
+    what room is left then goes back to the shortened cells.
     """
-    kept, hidden = list(columns), []
-    natural = {id(column): column.natural for column in columns}
-    while width is not None and _needs(kept, natural) > width:
-        poorest = min(kept, key=lambda column: column.worth)
+    kept, width = list(columns), screen.width
+    hidden: list[str] = []
+    while (
+        width is not None and sum(column.narrowest for column in kept) + len(_GAP) * (len(kept) - 1) > width
+    ):
+        poorest = min(reversed(kept), key=lambda column: column.worth)
         if poorest.worth >= KEEP:
             break
         kept.remove(poorest)
         hidden.append(poorest.title.replace("\n", " "))
-    widths = _share_width(kept, natural, width)
+    widths = _share_width(kept, width)
     height = max(column.title.count("\n") for column in kept) + 1
     titles = [_pad_title(column.title, height) for column in kept]
     rows = [*zip(*titles, strict=True), *zip(*(column.cells for column in kept), strict=True)]
-    return [_join(row, kept, widths) for row in rows], hidden
+    lines = [_join(row, kept, widths, "…" if screen.fine else "...") for row in rows]
+    notes = [note, *([f"no room for: {', '.join(reversed(hidden))}"] if hidden else [])]
+    return lines + screen.wrap("; ".join(filter(None, notes)))
 
 
-def _needs(columns: Sequence[TextColumn], natural: dict[int, int]) -> int:
-    least = (min(column.least or natural[id(column)], natural[id(column)]) for column in columns)
-    return sum(least) + len(_GAP) * (len(columns) - 1)
+def explain_marks(columns: Sequence[TextColumn], note: str = "") -> str:
+    """Explain the marks that stand for a null in these columns, after a note."""
+    cells = {cell for column in columns if column.right for cell in column.cells}
+    marks = {UNKNOWN: "? not known", NOT_APPLICABLE: "- does not apply"}
+    return "; ".join([*filter(None, [note]), *(words for mark, words in marks.items() if mark in cells)])
 
 
-def _share_width(columns: Sequence[TextColumn], natural: dict[int, int], width: int | None) -> list[int]:
-    wanted = [natural[id(column)] for column in columns]
+def _share_width(columns: Sequence[TextColumn], width: int | None) -> list[int]:
+    widths = [column.natural for column in columns]
     if width is None:
-        return wanted
-    excess = sum(wanted) + len(_GAP) * (len(columns) - 1) - width
+        return widths
+    excess = sum(widths) + len(_GAP) * (len(columns) - 1) - width
     for index, column in enumerate(columns):
-        if column.least and excess > 0:
-            given = min(excess, wanted[index] - min(column.least, wanted[index]))
-            wanted[index] -= given
-            excess -= given
-    return wanted
+        given = max(0, min(excess, column.natural - column.narrowest))
+        widths[index] -= given
+        excess -= given
+    return widths
 
 
 def _pad_title(title: str, height: int) -> list[str]:
@@ -78,10 +93,10 @@ def _pad_title(title: str, height: int) -> list[str]:
     return [""] * (height - len(lines)) + lines
 
 
-def _join(row: Sequence[str], columns: Sequence[TextColumn], widths: Sequence[int]) -> str:
+def _join(row: Sequence[str], columns: Sequence[TextColumn], widths: Sequence[int], mark: str) -> str:
     parts = []
     for text, column, width in zip(row, columns, widths, strict=True):
-        shown = shorten_middle(text, width)
+        shown = shorten_middle(text, width, mark)
         pad = " " * (width - measure_width(shown))
         parts.append(pad + shown if column.right else shown + pad)
     return _GAP.join(parts).rstrip()

@@ -1,0 +1,28 @@
+"""Sum up a process by type of memory.
+
+Rows and columns are those of Sysinternals VMMap: Total first, then one row a type, then Page Table,
+Unusable and Free; three bars show what Committed, Private and Working Set consist of. docs/metrics.md
+defines every figure.
+
+\b
+Example:
+  mmp summary run.mmp#-1
+"""
+
+from __future__ import annotations
+
+from mmpscope.analysis.options import Inputs, Manner, Reading, Writing
+
+__all__ = ["run"]
+
+
+def run(inputs: Inputs, reading: Reading, writing: Writing, manner: Manner) -> int:
+    """Answer for each snapshot of the inputs."""
+    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.reporters.report import deliver
+    from mmpscope.analysis.reporters.summary_report import report_summary
+    from mmpscope.analysis.summary import summarize
+
+    snapshots = load_each(inputs, reading, manner)
+    deliver((report_summary(snapshot, summarize(snapshot)) for snapshot in snapshots), writing, manner)
+    return 0

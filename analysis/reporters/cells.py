@@ -1,0 +1,85 @@
+"""Columns of an Arrow table as ready text: how a value looks follows from its unit in the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mmpscope.analysis.reporters.figures import UNKNOWN, show_address, show_count, show_kib
+from mmpscope.analysis.reporters.names import show_name
+from mmpscope.analysis.reporters.text_table import KEEP, TextColumn
+from mmpscope.analysis.schema import TABLES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Shown", "fold_rows", "lay_out", "show_values"]
+
+_COUNTS = {"blocks", "loads", "threads", "allocations", "count", "holes"}
+"""Columns that count things: they get thousands separators, unlike the number of a process or thread."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A column of a table as it appears on a screen; `TextColumn` explains ``worth`` and ``least``."""
+
+    name: str
+    title: str
+    worth: int = KEEP
+    least: int = 0
+
+
+def lay_out(kind: str, columns: Sequence[Shown], shown: pa.Table, rest: pa.Table) -> list[TextColumn]:
+    """Turn columns of a table into text; ``rest`` are rows beyond a limit, folded into one that keeps the
+    sums.
+
+    Columns that the table lacks are left out.
+    """
+    units = {field.name: field.unit for field in TABLES[kind]}
+    laid: list[TextColumn] = []
+    for column in columns:
+        if column.name not in shown.column_names:
+            continue
+        unit = units.get(column.name, "")
+        cells = show_values(column.name, unit, shown[column.name].to_pylist())
+        folded = fold_rows(rest, column.name, unit, is_first=not laid)
+        laid.append(
+            TextColumn(
+                column.title, [*cells, *folded], _is_number(shown, column.name), column.worth, column.least
+            )
+        )
+    return laid
+
+
+def show_values(name: str, unit: str, values: Sequence[Any]) -> list[str]:
+    """Write the values of one column; a null number is not known, a null text is blank."""
+    if unit == "bytes":
+        return [show_kib(value) for value in values]
+    if unit == "address":
+        return [show_address(value) for value in values]
+    if name in _COUNTS:
+        return [show_count(value) for value in values]
+    if any(isinstance(value, str) for value in values):
+        return ["" if value is None else show_name(value) for value in values]
+    return [UNKNOWN if value is None else str(value) for value in values]
+
+
+def fold_rows(rest: pa.Table, name: str, unit: str, *, is_first: bool) -> list[str]:
+    """Write the one cell that stands for the rows beyond the limit; no cell where there are none."""
+    if not rest.num_rows:
+        return []
+    if is_first:
+        return [f"({rest.num_rows:,} more)"]
+    if unit != "bytes":
+        return [""]
+    import pyarrow.compute as pc
+
+    return [UNKNOWN if rest[name].null_count else show_kib(pc.sum(rest[name]).as_py())]
+
+
+def _is_number(table: pa.Table, name: str) -> bool:
+    import pyarrow as pa
+
+    kind = table.schema.field(name).type
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

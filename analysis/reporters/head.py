@@ -1,0 +1,98 @@
+"""The first lines of an answer: which process, when, from which file, and what is not known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from mmpscope.analysis.reporters.figures import show_time
+from mmpscope.analysis.reporters.names import show_name
+from mmpscope.analysis.reporters.screen import Screen
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.formats.model import Capability
+
+__all__ = ["describe_capability", "describe_snapshot", "draw_head", "draw_missing"]
+
+
+def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
+    """Name one snapshot for JSON: label, process and moment; null where the source does not say."""
+    host = snapshot.capture.host
+    start, end, source = snapshot.usable_range
+    return {
+        "label": snapshot.label,
+        "pid": snapshot.process.get("pid"),
+        "name": _as_text(snapshot.process.get("name")),
+        "exe": _as_text(snapshot.process.get("exe")),
+        "time_ns": snapshot.moment.get("time_ns"),
+        "host": _as_text(host.get("hostname")),
+        "os": _as_text(host.get("os")),
+        "kernel": _as_text(host.get("kernel")),
+        "machine": _as_text(host.get("machine")),
+        "usable_range": {"start": f"0x{start:016x}", "end": f"0x{end:016x}", "source": source},
+    }
+
+
+def describe_capability(snapshot: LoadedSnapshot) -> list[dict[str, object]]:
+    """List for JSON what could be had of the snapshot and what could not, with the reason of every null."""
+    return [
+        {"item": row.item, "state": row.state, "code": row.code, "reason": row.reason}
+        for row in _rows(snapshot)
+    ]
+
+
+def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
+    """Write process, moment and file in one line, and in another what is missing."""
+    process, host = snapshot.process, snapshot.capture.host
+    name = _as_text(process.get("name")) or "process"
+    pid = f" (pid {process['pid']})" if process.get("pid") is not None else ""
+    where = f" on {_as_text(host['hostname'])}" if host.get("hostname") else ""
+    lines = [f"{name}{pid}{where}, {show_time(snapshot.moment.get('time_ns'))}, {snapshot.label}"]
+    if screen.verbose:
+        lines += _describe_more(snapshot)
+    return [show_name(line) for line in lines] + draw_missing(_rows(snapshot), screen)
+
+
+def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:
+    """Say in one line what is not known, and why; in verbose, with a line for each item."""
+    missing = [row for row in rows if row.state != "ok" and row.state != "not applicable"]
+    if screen.verbose:
+        return [show_name(f"  {row.state}: {row.item}{_because(row)}") for row in missing]
+    if not missing:
+        return []
+    reasons: dict[str, list[str]] = {}
+    for row in missing:
+        reasons.setdefault(_because(row), []).append(row.item)
+    because, items = max(reasons.items(), key=lambda pair: len(pair[1]))
+    others = len(missing) - min(len(items), 3)
+    more = f", and {others} more (-v lists them)" if others else ""
+    return [show_name(f"not known: {', '.join(items[:3])}{because}{more}")]
+
+
+def _describe_more(snapshot: LoadedSnapshot) -> list[str]:
+    process, host = snapshot.process, snapshot.capture.host
+    command = " ".join(_as_text(word) or "" for word in process.get("cmdline") or ())
+    system = [_as_text(host.get(key)) for key in ("os", "kernel", "machine", "os_release")]
+    start, end, source = snapshot.usable_range
+    return [
+        f"  program: {_as_text(process.get('exe')) or 'unknown'}",
+        *([f"  command: {command}"] if command else []),
+        f"  system: {' '.join(word for word in system if word) or 'unknown'}",
+        f"  usable range: {start:x} to {end:x} ({source})",
+    ]
+
+
+def _rows(snapshot: LoadedSnapshot) -> list[Capability]:
+    return [*snapshot.capture.capability, *snapshot.raw.capability]
+
+
+def _because(row: Capability) -> str:
+    return f" ({row.reason})" if row.reason else ""
+
+
+def _as_text(fact: object) -> str | None:
+    """Facts are text where they are UTF-8, else the bytes that were found."""
+    if fact is None:
+        return None
+    return fact.decode("utf-8", "backslashreplace") if isinstance(fact, bytes) else str(fact)

@@ -1,0 +1,97 @@
+"""Lists of threads, modules, heaps and processes as text: which columns, under which titles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mmpscope.analysis.reporters.cells import Shown, lay_out
+from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
+from mmpscope.analysis.reporters.report import Report
+from mmpscope.analysis.reporters.screen import Screen
+from mmpscope.analysis.reporters.text_table import KEEP, explain_marks, render_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["report_list"]
+
+_MAPPED = (
+    Shown("size", "Size", 30),
+    Shown("committed", "Committed", 12),
+    Shown("private", "Private", 16),
+    Shown("total_ws", "Total\nWS", 20),
+    Shown("private_ws", "Private\nWS", 18),
+)
+_SWAP = Shown("swap", "Swap", 6)
+
+_COLUMNS = {
+    "threads": (
+        Shown("tid", "Thread"),
+        Shown("name", "Name", KEEP, 15),
+        Shown("state", "State", 20),
+        Shown("stack", "Stack", 40),
+        *_MAPPED,
+        _SWAP,
+        Shown("sp", "Stack\npointer", 10),
+        Shown("ip", "Instruction\npointer", 4),
+        Shown("starttime", "Started\n(ticks)", 3),
+    ),
+    "modules": (
+        Shown("address", "Address"),
+        *_MAPPED,
+        Shown("shareable_ws", "Shareable\nWS", 10),
+        Shown("shared_ws", "Shared\nWS", 8),
+        Shown("pss", "PSS", 7),
+        _SWAP,
+        Shown("bss", ".bss", 5),
+        Shown("blocks", "Blocks", 9),
+        Shown("loads", "Loads", 4),
+        Shown("build_id", "Build id", 3, 12),
+        Shown("path", "Path", KEEP, 24),
+    ),
+    "heaps": (
+        Shown("address", "Address"),
+        Shown("type", "Type", 25),
+        *_MAPPED,
+        Shown("lazyfree", "Lazy\nFree", 8),
+        _SWAP,
+        Shown("blocks", "Blocks", 14),
+        Shown("rule", "Rule", 3),
+        Shown("confidence", "Sure", 5),
+        Shown("name", "Name", KEEP, 20),
+    ),
+    "processes": (
+        Shown("pid", "PID"),
+        Shown("ppid", "Parent", 8),
+        Shown("user", "User", 20, 8),
+        Shown("threads", "Threads", 10),
+        Shown("rss", "RSS", 40),
+        Shown("private", "Private", 12),
+        Shown("elf_class", "Bits", 6),
+        Shown("starttime", "Started\n(ticks)", 3),
+        Shown("name", "Name"),
+        Shown("cmdline", "Command line", 15, 24),
+    ),
+}
+
+
+def report_list(snapshot: LoadedSnapshot, kind: str, table: pa.Table, rest: pa.Table) -> Report:
+    """Make the answer of one of the listing commands: ``table`` is shown, ``rest`` folded into one row."""
+    facts = {"snapshot": describe_snapshot(snapshot), "capability": describe_capability(snapshot)}
+
+    def draw(screen: Screen) -> list[str]:
+        if not table.num_rows:
+            return [*draw_head(snapshot, screen), "", f"no {kind}"]
+        columns = [
+            column for column in lay_out(kind, _COLUMNS[kind], table, rest) if _says_something(column.cells)
+        ]
+        lines = render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
+        return [*draw_head(snapshot, screen), "", *lines]
+
+    return Report(kind, table, draw, facts)
+
+
+def _says_something(cells: Sequence[str]) -> bool:
+    return any(cell not in {"", "?"} for cell in cells)
