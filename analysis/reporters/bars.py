@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mmpscope.analysis.reporters.figures import show_kib
+from mmpscope.analysis.reporters.amounts import show_kib
 from mmpscope.analysis.reporters.screen import Screen
 
 __all__ = ["draw_bars"]

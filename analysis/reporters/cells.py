@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mmpscope.analysis.reporters.figures import UNKNOWN, show_address, show_count, show_kib
+from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count, show_kib
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.text_table import KEEP, TextColumn
 from mmpscope.analysis.schema import TABLES

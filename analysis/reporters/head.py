@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.reporters.figures import show_time
+from mmpscope.analysis.reporters.amounts import show_time
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.screen import Screen
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.reporters.cells import Shown, lay_out
-from mmpscope.analysis.reporters.figures import NOT_APPLICABLE, UNKNOWN
+from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, UNKNOWN
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen

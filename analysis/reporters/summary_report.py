@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.reporters.bars import draw_bars
-from mmpscope.analysis.reporters.figures import NOT_APPLICABLE, show_count, show_kib
+from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_count, show_kib
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mmpscope.analysis.reporters.figures import NOT_APPLICABLE, UNKNOWN
+from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, UNKNOWN
 from mmpscope.analysis.reporters.names import measure_width, shorten_middle
 from mmpscope.analysis.reporters.screen import Screen
 

@@ -24,7 +24,7 @@ NOT_APPLICABLE = "-"
 """Stands for a figure that does not exist for a row."""
 
 _FACTORS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-_SIZE = re.compile(r"(0x[0-9a-f]+)|(\d+)(?:\.(\d+))?([kmgt]?)(?:i?b)?", re.IGNORECASE)
+_SIZE = re.compile(r"(0x[0-9a-f]+)|([0-9]+)(?:\.([0-9]+))?([kmgt]?)(?:i?b)?", re.IGNORECASE)
 
 
 def show_kib(value: int | None, *, sign: bool = False) -> str:
