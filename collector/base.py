@@ -1,0 +1,121 @@
+"""What a collector of any operating system offers, and the options that it takes.
+
+The command line, the series and `mmp ps` know only these; `mmpscope.collector.linux` is one of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Protocol
+
+from mmpscope.collector.errors import CollectError
+from mmpscope.formats.model import Capture, Snapshot
+
+__all__ = ["Collector", "Options", "ProcessRow", "Target", "open_collector"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to collect, and how much of a customer's machine to ask for it."""
+
+    light: bool = False
+    """The list of mappings and the process' own totals only.
+
+    No counters, whose making walks every page table.
+    """
+    full: bool = False
+    """Collect the counters of huge processes too."""
+    max_regions: int = 200_000
+    """Mappings beyond which a snapshot becomes a light one."""
+    max_resident: int = 128 << 30
+    """Resident bytes beyond which a snapshot becomes a light one: a walk of some seconds."""
+    processes: bool = True
+    """List the other processes."""
+    command_lines: bool = False
+    """List the other processes' command lines too; they may hold what is nobody else's business."""
+
+
+@dataclass(frozen=True)
+class ProcessRow:
+    """One running process; None where the system does not say. Sizes in bytes.
+
+    ``starttime`` in the system's own unit (Linux: clock ticks after boot); ``private`` is what costs little
+    to ask (Linux: RssAnon + VmSwap); ``has_memory`` is false for kernel threads and zombies.
+    """
+
+    pid: int
+    ppid: int | None
+    name: bytes
+    uid: int | None
+    user: str | None
+    threads: int | None
+    rss: int | None
+    private: int | None
+    starttime: int | None
+    elf_class: int | None
+    cmdline: bytes | None
+    executable: bytes | None
+    has_memory: bool
+
+
+class Target(Protocol):
+    """One process, held so that no other can take its place."""
+
+    pid: int
+    name: bytes
+    notices: list[str]
+    """What the user should hear, one sentence each; the caller empties it."""
+
+    def take_snapshot(self, capture: Capture) -> Snapshot:
+        """Collect one snapshot; ProcessGoneError where it ended, CollectError where it cannot be read."""
+        ...
+
+    def is_alive(self) -> bool:
+        """Whether the process still runs."""
+        ...
+
+    def exit_handle(self) -> int | None:
+        """Give a descriptor that becomes readable when the process ends.
+
+        None where there is none to wait for.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the process."""
+        ...
+
+
+class Collector(Protocol):
+    """One running system."""
+
+    def list_processes(self) -> list[ProcessRow]:
+        """List what runs, by pid."""
+        ...
+
+    def own_pid(self) -> int | None:
+        """Tell our own pid, as this system counts it; None where we do not run in it."""
+        ...
+
+    def open_target(self, pid: int) -> Target:
+        """Hold on to one process; CollectError where there is none, or it has no address space."""
+        ...
+
+    def take_capture(self) -> Capture:
+        """Collect what holds for the whole system now."""
+        ...
+
+
+def open_collector(options: Options, root: str | None = None) -> Collector:
+    """Give the collector of this operating system; ``root`` is another place of its proc file system.
+
+    CollectError where there is none for it, or the root cannot be read.
+    """
+    if sys.platform != "linux":
+        raise CollectError(
+            f"there is no collector for {sys.platform} yet. Linux is what can be collected from."
+        )
+    from mmpscope.collector.linux.collector import LinuxCollector  # what other systems cannot import
+
+    return LinuxCollector(options, root or "/proc")

@@ -1,0 +1,30 @@
+"""What would help where the system does not let us look at a process."""
+
+from __future__ import annotations
+
+from mmpscope.collector.linux.procfs import ProcDir
+
+__all__ = ["advise", "read_ptrace_scope"]
+
+
+def advise(owner: int, own_uid: int, ptrace_scope: int | None) -> str:
+    """Say what would help, for a process whose proc directory belongs to ``owner``.
+
+    Reading a map needs what ptrace(2) calls PTRACE_MODE_READ: same user and a process that may be dumped, or
+    the capability CAP_SYS_PTRACE. A process that may not be dumped (setuid, or by prctl) has a directory of
+    root.
+    """
+    if own_uid == 0:
+        return "Root may not: it lacks CAP_SYS_PTRACE (a container), or a security module stands between."
+    if owner != own_uid:
+        return f"It belongs to user {owner}, or may not be dumped: run this as the same user, or with sudo."
+    scope = "" if not ptrace_scope else f" (kernel.yama.ptrace_scope is {ptrace_scope})"
+    return f"A security module stands between{scope}: run this with sudo."
+
+
+def read_ptrace_scope(root: ProcDir) -> int | None:
+    """Read the setting of Yama that narrows who may look at registers; None where the kernel has no Yama."""
+    try:
+        return int(root.read("sys/kernel/yama/ptrace_scope"))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,98 @@
+"""The small files of one process: names, limits, cgroup, personality, and where its address space ends."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import partial
+from typing import Callable
+
+from mmpscope.collector.linux.cgroup import find_cgroup, read_cgroup
+from mmpscope.collector.linux.elf import name_machine, read_identity
+from mmpscope.collector.linux.processes import tell_elf_class
+from mmpscope.collector.linux.procfs import ProcDir, Recorder
+from mmpscope.collector.linux.stat_line import Stat
+from mmpscope.formats.model import Fact, Facts
+from mmpscope.formats.proc.facts import parse_auxv, parse_limits, to_fact
+from mmpscope.formats.proc.space import task_size
+
+__all__ = ["describe_stat", "find_range", "read_facts"]
+
+_GATES = (b"[vsyscall]", b"[vectors]")
+"""Pages of the kernel above the space of the process, which `maps` shows all the same."""
+_NAMESPACE = re.compile(rb"\w+:\[(\d+)\]")
+
+
+def read_facts(process: ProcDir, mountinfo: Callable[[], bytes], recorder: Recorder) -> Facts:
+    """Read exe, cmdline, limits, auxv, cgroup, elf, personality and pid_namespace.
+
+    What is refused is noted.
+    """
+    return recorder.gather(
+        {
+            "exe": lambda: to_fact(process.read_link("exe")),
+            "cmdline": partial(_read_cmdline, process),
+            "limits": lambda: parse_limits(process.read("limits")),
+            "elf": partial(_read_elf, process),
+            "auxv": partial(_read_auxv, process),
+            "cgroup": lambda: read_cgroup(find_cgroup(process.read("cgroup"), mountinfo())),
+            "personality": lambda: int(process.read("personality"), 16),
+            "pid_namespace": partial(_read_namespace, process),
+        }
+    )
+
+
+def describe_stat(stat: Stat) -> Facts:
+    """Give a stat line under the names of proc_pid_stat(5)."""
+    return {"comm": to_fact(stat.comm), "state": to_fact(stat.state), **stat.numbers}
+
+
+def _read_cmdline(process: ProcDir) -> list[Fact]:
+    """Read the arguments; a process may write over them, and then there need not be a NUL at the end."""
+    data = process.read("cmdline")
+    arguments = data[:-1] if data.endswith(b"\0") else data
+    return [to_fact(argument) for argument in arguments.split(b"\0")] if data else []
+
+
+def _read_elf(process: ProcDir) -> Facts:
+    identity = read_identity(process.read("exe", 64))
+    return {"class": identity.elf_class, "machine": name_machine(identity.machine)}
+
+
+def _read_auxv(process: ProcDir) -> Facts:
+    data = process.read("auxv")
+    elf_class = tell_elf_class(data)
+    if elf_class is None:
+        raise ValueError("it is empty")
+    return parse_auxv(data, elf_class, "little" if sys.byteorder == "little" else "big")
+
+
+def _read_namespace(process: ProcDir) -> int:
+    match = _NAMESPACE.fullmatch(process.read_link("ns/pid"))
+    if match is None:
+        raise ValueError("the link names no namespace")
+    return int(match[1])
+
+
+def find_range(process: Facts, maps: bytes, host: Facts, min_address: Fact) -> Facts:
+    """Tell the range that the process can use: start, end (half-open) and the source of both.
+
+    ValueError where class, machine or `mmap_min_addr` are not known.
+    """
+    elf_class = process.get("elf", {}).get("class")
+    if elf_class is None or not isinstance(min_address, int):
+        raise ValueError("ELF class or mmap_min_addr are not known")
+    space = task_size(
+        elf_class, str(host["machine"]), process.get("personality", 0), host["page_size"], _find_highest(maps)
+    )
+    if space is None:
+        raise ValueError(f"no rule for {host['machine']}")
+    return {"start": min_address, "end": space.end, "source": f"vm.mmap_min_addr; {space.source}"}
+
+
+def _find_highest(maps: bytes) -> int:
+    """Find the end of the highest mapping that is no gate."""
+    for line in reversed(maps[-4096:].splitlines()):
+        if not line.endswith(_GATES):
+            return int(line.partition(b" ")[0].partition(b"-")[2], 16)
+    return 0

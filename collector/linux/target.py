@@ -1,0 +1,156 @@
+"""One Linux process, held by its proc directory: its snapshots, whether it lives, what to wait for."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import Callable
+
+from mmpscope.collector.base import Options
+from mmpscope.collector.errors import AccessDeniedError, CollectError, ProcessGoneError
+from mmpscope.collector.linux.denied import advise, read_ptrace_scope
+from mmpscope.collector.linux.procfs import ProcDir
+from mmpscope.collector.linux.snapshot import SnapshotReader
+from mmpscope.collector.linux.stat_line import Stat, parse_stat
+from mmpscope.collector.names import printable
+from mmpscope.formats.model import Capture, Snapshot
+
+__all__ = ["LinuxTarget"]
+
+_REFUSED = (errno.EACCES, errno.EPERM)
+_ENDED = (b"Z", b"X")
+"""States of proc_pid_stat(5): zombie and dead."""
+_TGID = re.compile(rb"^Tgid:\s*(\d+)", re.MULTILINE)
+
+
+class LinuxTarget:
+    """A process of ``root``.
+
+    CollectError where there is none, it may not be seen, or it has no address space.
+    """
+
+    def __init__(self, root: ProcDir, pid: int, options: Options, mountinfo: Callable[[], bytes]) -> None:
+        self.pid = pid
+        self.name = b""
+        self.notices: list[str] = []
+        self._root = root
+        self._options = options
+        self._pidfd: int | None = None
+        try:
+            self._directory = ProcDir(str(pid), root)
+        except OSError as error:
+            raise self._explain_absence(error) from error
+        try:
+            self._starttime = self._identify()
+            self._pidfd = self._open_pidfd()
+        except BaseException:
+            self.close()
+            raise
+        self._reader = SnapshotReader(self._directory, options, mountinfo)
+
+    def _identify(self) -> int:
+        """Learn name and start time; refuse what is no process with an address space."""
+        stat = self._read_stat("its stat")
+        self.name = stat.comm
+        who = f"process {self.pid} ({printable(stat.comm)})"
+        if stat.is_kernel_thread:
+            raise CollectError(f"{who} is a kernel thread: it has no address space.")
+        if stat.state in _ENDED:
+            raise CollectError(f"{who} is a zombie: it has ended, and has no address space any more.")
+        tgid = _TGID.search(self._read("status"))
+        if tgid is not None and int(tgid[1]) != self.pid:
+            raise CollectError(f"{self.pid} is a thread of process {int(tgid[1])}. Give that pid.")
+        return stat.starttime
+
+    def _open_pidfd(self) -> int | None:
+        """Open a pidfd (Linux 5.3) where pids of this proc root are those of our own system calls."""
+        if self._root.find_own_pid() != os.getpid():
+            return None
+        try:
+            return os.pidfd_open(self.pid)
+        except (OSError, AttributeError):
+            return None
+
+    def take_snapshot(self, capture: Capture) -> Snapshot:
+        """Collect one snapshot.
+
+        ProcessGoneError where the process ended or was replaced, CollectError if refused.
+        """
+        stat = self._read_stat("its stat")
+        try:
+            snapshot = self._reader.read(stat, capture)
+        except OSError as error:
+            raise self._explain(error, error.filename or "maps") from error
+        after = self._read_stat("its map")
+        if after.starttime != self._starttime or after.state in _ENDED or not snapshot.tables["regions"].rows:
+            raise self._gone("its map")
+        self._notice_gaps(snapshot)
+        return snapshot
+
+    def _notice_gaps(self, snapshot: Snapshot) -> None:
+        for known in snapshot.capability:
+            if known.item == "smaps" and known.state != "ok" and not self._options.light:
+                self.notices.append(f"process {self.pid}: no counters of its mappings: {known.reason}")
+
+    def is_alive(self) -> bool:
+        """Whether the process still runs."""
+        try:
+            return self._read_stat("its stat").state not in _ENDED
+        except ProcessGoneError:
+            return False
+
+    def exit_handle(self) -> int | None:
+        """Give a descriptor that becomes readable when the process ends, None where the kernel has none."""
+        return self._pidfd
+
+    def close(self) -> None:
+        """Let go of the process."""
+        self._directory.close()
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+
+    def _read_stat(self, while_reading: str) -> Stat:
+        try:
+            return parse_stat(self._read("stat"))
+        except ValueError as error:
+            raise CollectError(f"{self._directory.path}/stat cannot be understood: {error}.") from error
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return self._directory.read(name)
+        except OSError as error:
+            raise self._explain(error, name) from error
+
+    def _explain(self, error: OSError, name: str) -> CollectError:
+        """Say what a failed read means.
+
+        The directory stays bound to its process, so an absent file is its end.
+        """
+        if error.errno not in _REFUSED:
+            return self._gone(name)
+        owner = os.fstat(self._directory.fd).st_uid
+        now = advise(owner, os.geteuid(), read_ptrace_scope(self._root))
+        return AccessDeniedError(f"{self._directory.path}/{name}", error.errno or 0, now)
+
+    def _explain_absence(self, error: OSError) -> CollectError:
+        if error.errno in _REFUSED:
+            now = (
+                "The system hides other users' processes (hidepid): run this as the same user, or with sudo."
+            )
+            return AccessDeniedError(f"{self._root.path}/{self.pid}", error.errno or 0, now)
+        return CollectError(f"there is no process {self.pid}{self._find_hint()}")
+
+    def _find_hint(self) -> str:
+        """Tell a process that is hidden (hidepid=2) from one that is not there: signals still find it."""
+        if self._root.find_own_pid() == os.getpid():
+            try:
+                os.kill(self.pid, 0)
+            except PermissionError:
+                return " that I may see: it is hidden (hidepid). Run this as the same user, or with sudo."
+            except (OSError, OverflowError):
+                pass
+        return ". `--ps` lists what runs."
+
+    def _gone(self, name: str) -> ProcessGoneError:
+        return ProcessGoneError(self.pid, printable(self.name) or None, name)

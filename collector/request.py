@@ -1,0 +1,206 @@
+"""What the user asks for: the options of `mmp-collect`, parsed and checked against each other."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from mmpscope.collector.base import Options
+from mmpscope.collector.errors import UsageError
+from mmpscope.collector.series import Plan
+from mmpscope.formats._version import __version__
+
+__all__ = ["Request", "parse_request"]
+
+_SHORTEST_INTERVAL_S = 0.001
+_TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ms|s|m|h|d)?")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
+_EPILOG = """examples:
+  {prog} 4711                          one snapshot of process 4711
+  {prog} nginx -o before.mmp           of the one process called nginx
+  {prog} 4711 --interval 10s --duration 1h -o day.mmp
+  {prog} 4711 --append day.mmp         one more into the same file
+  {prog} -- ./server --port 80         start a program and watch it to its end
+
+While a series runs: Enter takes a snapshot now and p pauses (on a terminal), SIGUSR1 takes one too;
+Ctrl-C or SIGTERM ends it. Exit codes: 0 done, 2 usage, 3 cannot be read or written, 130 interrupted."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One run.
+
+    ``plan`` is None for a single snapshot; ``command`` is empty unless a program is to be started.
+    """
+
+    target: str | None
+    is_self: bool
+    command: Sequence[str]
+    output: str | None
+    append: str | None
+    force: bool
+    plan: Plan | None
+    options: Options
+    root: str | None
+    is_list: bool
+    verbosity: int
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing: the entry point words all errors alike."""
+        raise UsageError(f"{message}. {self.prog} --help lists the options.")
+
+
+def parse_request(arguments: Sequence[str], prog: str) -> Request:
+    """Parse a command line; UsageError where it cannot be followed.
+
+    Ends the program for --help and --version.
+    """
+    arguments, command = _split_command(arguments)
+    parsed = _make_parser(prog).parse_args(arguments)
+    _check(parsed, command)
+    return Request(
+        target=parsed.target,
+        is_self=parsed.is_self,
+        command=command,
+        output=parsed.output,
+        append=parsed.append,
+        force=parsed.force,
+        plan=_make_plan(parsed, bool(command)),
+        options=Options(
+            light=parsed.light,
+            full=parsed.full,
+            max_regions=parsed.max_regions,
+            processes=parsed.processes,
+            command_lines=parsed.command_lines,
+        ),
+        root=parsed.proc,
+        is_list=parsed.ps,
+        verbosity=-1 if parsed.quiet else parsed.verbose,
+    )
+
+
+def _split_command(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Cut at the first `--`: what follows is a program and its arguments, even if they look like ours."""
+    if "--" not in arguments:
+        return list(arguments), []
+    at = list(arguments).index("--")
+    command = list(arguments[at + 1 :])
+    if not command:
+        raise UsageError("there is no command after --. Give the program to start.")
+    return list(arguments[:at]), command
+
+
+def _make_parser(prog: str) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=prog,
+        usage=f"{prog} [options] (PID | NAME | --self | --ps | -- COMMAND ARGS)",
+        description="Collect memory snapshots of one process into a .mmp file.",
+        epilog=_EPILOG.format(prog=prog),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add(
+        "target",
+        nargs="?",
+        metavar="PID|NAME",
+        help="pid, or name of a process (exact, or its unambiguous beginning)",
+    )
+    add("--self", action="store_true", dest="is_self", help="collect this very process, to try things out")
+    add("--ps", action="store_true", help="list the processes to choose from")
+    _add_output_options(parser)
+    _add_series_options(parser)
+    _add_extent_options(parser)
+    add("-q", "--quiet", action="store_true", help="say nothing but errors")
+    add(
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="say what is being done; twice: a fault of ours in full",
+    )
+    add("--version", action="version", version=f"mmp-collect {__version__}")
+    return parser
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "-o", "--output", metavar="FILE", help="default: NAME-PID-TIME.mmp here; its name is printed"
+    )
+    group.add_argument("-f", "--force", action="store_true", help="replace FILE if it exists")
+    group.add_argument("--append", metavar="FILE", help="add to a file made earlier")
+
+
+def _add_series_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("series", "TIME is in seconds, or with a unit: 500ms, 10s, 5m, 2h, 1d")
+    add = group.add_argument
+    add("--interval", metavar="TIME", type=parse_time, help="time from one snapshot to the next (default 1s)")
+    add("--count", metavar="N", type=_parse_count, help="end after N snapshots")
+    add("--duration", metavar="TIME", type=parse_time, help="end after this time (default: with the process)")
+
+
+def _add_extent_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to collect")
+    add = group.add_argument
+    add("--light", action="store_true", help="mappings and totals only: no counters, threads and modules")
+    add("--full", action="store_true", help="counters of huge processes too, at the cost of a longer look")
+    add(
+        "--max-regions",
+        metavar="N",
+        type=_parse_count,
+        default=Options.max_regions,
+        help="a process with more mappings gets a light snapshot (default %(default)s)",
+    )
+    add(
+        "--no-processes", action="store_false", dest="processes", help="leave the list of other processes out"
+    )
+    add("--command-lines", action="store_true", help="with the command lines of other processes")
+    add("--proc", metavar="ROOT", help="proc file system to read (default /proc)")
+
+
+def parse_time(text: str) -> float:
+    """Parse a time to seconds: `0.5`, `500ms`, `10s`, `5m`, `2h`, `1d`; argparse's error where it is none."""
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 0.5, 500ms, 10s, 5m, 2h or 1d")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def _parse_count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 up")
+    return int(text)
+
+
+def _check(parsed: argparse.Namespace, command: Sequence[str]) -> None:
+    targets = [parsed.target is not None, parsed.is_self, parsed.ps, bool(command)]
+    conflicts = {
+        "no process is given: a pid, a name, --self, or -- and a command": not any(targets),
+        "give one of pid or name, --self, --ps, -- and a command": sum(targets) > 1,
+        "--output and --append exclude each other": parsed.output is not None and parsed.append is not None,
+        "--force and --append exclude each other": parsed.force and parsed.append is not None,
+        "--light and --full exclude each other": parsed.light and parsed.full,
+        "--no-processes and --command-lines exclude each other": parsed.command_lines
+        and not parsed.processes,
+        f"an interval below {_SHORTEST_INTERVAL_S} s is none": parsed.interval is not None
+        and parsed.interval < _SHORTEST_INTERVAL_S,
+        "a program that is started cannot be found in another proc root": bool(command)
+        and parsed.proc is not None,
+    }
+    for text, applies in conflicts.items():
+        if applies:
+            raise UsageError(f"{text}. Look at --help.")
+
+
+def _make_plan(parsed: argparse.Namespace, is_launch: bool) -> Plan | None:
+    if (parsed.interval, parsed.count, parsed.duration) == (None, None, None) and not is_launch:
+        return None
+    return Plan(
+        Plan.interval_s if parsed.interval is None else parsed.interval, parsed.count, parsed.duration
+    )

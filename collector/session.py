@@ -1,0 +1,171 @@
+"""One run of the collector: find the process, collect, write, and say what became of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from mmpscope.collector.base import Target, open_collector
+from mmpscope.collector.errors import CollectError
+from mmpscope.collector.events import Events, interruptible
+from mmpscope.collector.find import find_pid
+from mmpscope.collector.keys import find_keyboard
+from mmpscope.collector.names import make_file_name
+from mmpscope.collector.request import Request
+from mmpscope.collector.series import Plan, Series
+from mmpscope.formats.errors import MmpError, OutputExistsError
+from mmpscope.formats.mmp.writer import SnapshotWriter
+from mmpscope.formats.model import Capture
+
+__all__ = ["Session"]
+
+_CAPTURE_AGE_S = 60.0
+"""A series collects the facts of the whole system again when they are older than this."""
+
+
+class Session:
+    """Does what ``request`` asks for; ``prog`` begins each line that it says on stderr."""
+
+    def __init__(self, request: Request, prog: str) -> None:
+        self._request = request
+        self._prog = prog
+        self._collector = open_collector(request.options, request.root)
+        self._capture: Capture | None = None
+        self._captured_at = 0.0
+        self._count = 0
+        self._said: set[str] = set()
+
+    def run(self) -> None:
+        """Run to the end; MmpError, or KeyboardInterrupt before the first whole snapshot."""
+        request = self._request
+        if request.output is not None and not request.force and os.path.lexists(request.output):
+            raise OutputExistsError(
+                f"{request.output} exists. Use --force to replace it, or name another file."
+            )
+        if request.command:
+            self._run_program(request.plan or Plan())
+        elif request.plan is not None:
+            self._run_series(request.plan)
+        else:
+            self._run_once()
+
+    def _run_once(self) -> None:
+        with interruptible(), closing(self._find_target()) as target:
+            path = self._choose_path(target.name, target.pid)
+            with self._open_writer(path) as writer:
+                self._take(target, writer)
+        self._print_path(path)
+
+    def _run_series(self, plan: Plan) -> None:
+        keyboard = find_keyboard()
+        with Events(keyboard) as events, closing(self._find_target()) as target:
+            path = self._choose_path(target.name, target.pid)
+            if keyboard is not None and keyboard.is_listening:
+                self._say("Enter takes a snapshot now, p pauses, Ctrl-C ends.")
+            with self._telling_what_is_kept(path), self._open_writer(path) as writer:
+                ended_by = self._watch(target, plan, writer, events)
+                if ended_by is not None:
+                    writer.write_note(ended_by)
+        if ended_by is not None:
+            self._say(f"{ended_by}; {self._describe_file(path)}.")
+        self._print_path(path)
+
+    def _run_program(self, plan: Plan) -> None:
+        from mmpscope.collector.launch import launch  # subprocess costs more than all the rest of us
+
+        command = self._request.command
+        self._refresh_capture()
+        path = self._choose_path(os.fsencode(command[0].rpartition("/")[2]), None)
+        with Events() as events, self._telling_what_is_kept(path), self._open_writer(path) as writer:
+            program = launch(command)
+            try:
+                with closing(self._collector.open_target(program.pid)) as target:
+                    self._watch(target, plan, writer, events)
+                    while program.is_running() and events.stopped_by is None:
+                        events.wait(None, target.exit_handle())
+            except CollectError as error:
+                if self._count or program.is_running():
+                    raise
+                raise CollectError(f"{program.describe_end()} before I could read its memory.") from error
+            end = program.describe_end()
+            writer.write_note(f"{end}: {' '.join(command)}")
+        self._say(f"{end}; {self._describe_file(path)}.")
+
+    def _find_target(self) -> Target:
+        wanted = self._request.target
+        own_pid = self._collector.own_pid()
+        if self._request.is_self:
+            if own_pid is None:
+                raise CollectError(f"we do not run in {self._request.root}. Give a pid.")
+            return self._collector.open_target(own_pid)
+        assert wanted is not None
+        if wanted.isdecimal():
+            return self._collector.open_target(int(wanted))
+        return self._collector.open_target(find_pid(wanted, self._collector.list_processes(), own_pid))
+
+    def _choose_path(self, name: bytes, pid: int | None) -> str:
+        return self._request.append or self._request.output or make_file_name(name, pid, time.time())
+
+    def _open_writer(self, path: str) -> SnapshotWriter:
+        request = self._request
+        if request.append is not None:
+            return SnapshotWriter.append(path)
+        return SnapshotWriter.create(path, force=request.force, series=bool(request.plan or request.command))
+
+    def _watch(self, target: Target, plan: Plan, writer: SnapshotWriter, events: Events) -> str | None:
+        """Run a series, and tell what ended it before its plan was fulfilled."""
+        series = Series(target, plan, lambda: self._take(target, writer), events, self._say)
+        try:
+            return series.run()
+        except KeyboardInterrupt:  # somebody did not want to wait for the snapshot in the making
+            if not self._count:
+                raise
+            return f"stopped by {events.stopped_by}"
+
+    def _take(self, target: Target, writer: SnapshotWriter) -> None:
+        capture = self._refresh_capture()
+        snapshot = target.take_snapshot(capture)
+        writer.write_snapshot(snapshot)
+        self._count += 1
+        for notice in target.notices:
+            if notice not in self._said:
+                self._said.add(notice)
+                self._say(notice)
+        target.notices.clear()
+        if self._request.verbosity > 0:
+            rows = snapshot.tables["regions"].rows
+            self._say(
+                f"snapshot {self._count}: {rows} regions, read in {snapshot.moment['read_ns'] / 1e6:.1f} ms"
+            )
+
+    def _refresh_capture(self) -> Capture:
+        now = time.monotonic()
+        if self._capture is None or now - self._captured_at > _CAPTURE_AGE_S:
+            self._capture = self._collector.take_capture()
+            self._captured_at = now
+        return self._capture
+
+    @contextmanager
+    def _telling_what_is_kept(self, path: str) -> Iterator[None]:
+        """Where an error ends a series, say that what was written before is not lost."""
+        try:
+            yield
+        except MmpError:
+            if self._count:
+                self._say(f"{self._describe_file(path)}; nothing of them is lost.")
+            raise
+
+    def _describe_file(self, path: str) -> str:
+        return f"{self._count} {'snapshot is' if self._count == 1 else 'snapshots are'} in {path}"
+
+    def _say(self, text: str) -> None:
+        if self._request.verbosity >= 0:
+            print(f"{self._prog}: {text}", file=sys.stderr, flush=True)
+
+    def _print_path(self, path: str) -> None:
+        """Print the result: where the snapshots are."""
+        if self._request.verbosity >= 0:
+            print(path, flush=True)
