@@ -15,7 +15,17 @@ from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 
-__all__ = ["Inputs", "Listing", "Manner", "Reading", "TypedListing", "Writing", "expand_groups"]
+__all__ = [
+    "Inputs",
+    "Listing",
+    "Manner",
+    "Outlet",
+    "Reading",
+    "TypedListing",
+    "Types",
+    "Writing",
+    "expand_groups",
+]
 
 Inputs = Annotated[
     list[str],
@@ -41,44 +51,55 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Writing:
-    """Where the answer goes and in which form."""
+class Outlet:
+    """Where the answer goes."""
 
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False
     output: Annotated[
         str | None,
         typer.Option(
             "-o",
             "--output",
             metavar="FILE",
-            help="Write to a file: .csv .parquet .arrow .jsonl .json, else as shown.",
+            help="Write to FILE, by its extension: .csv .parquet .arrow .jsonl .json; else as text.",
         ),
     ] = None
     force: Annotated[bool, typer.Option("-f", "--force", help="Replace an output that exists.")] = False
 
 
 @dataclass(frozen=True)
-class Listing:
-    """Which rows are listed, and in which order."""
+class Writing(Outlet):
+    """Where the answer goes and in which form."""
 
-    limit: Annotated[
-        int | None,
-        typer.Option("-n", "--limit", metavar="N", min=0, help="Show at most N rows; 0 shows all."),
-    ] = None
-    sort: Annotated[
-        str | None,
-        typer.Option("--sort", metavar="COLUMN", help="Sort by a column; numbers come largest first."),
-    ] = None
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False
 
 
 @dataclass(frozen=True)
-class TypedListing(Listing):
-    """Which rows of a table that has types of memory."""
+class Types:
+    """Which types of memory."""
 
     type: Annotated[
         list[str] | None,
         typer.Option("--type", metavar="TYPE", help="Only this type, as in Heap; may be repeated."),
     ] = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How many rows are listed, and in which order."""
+
+    limit: Annotated[
+        int | None,
+        typer.Option("-n", "--limit", metavar="N", min=0, help="At most N rows; 0 shows all."),
+    ] = None
+    sort: Annotated[
+        str | None,
+        typer.Option("--sort", metavar="COLUMN", help="Sort by COLUMN; largest numbers first."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class TypedListing(Types, Listing):
+    """Which rows are listed of a table that has types of memory."""
 
 
 @dataclass(frozen=True)

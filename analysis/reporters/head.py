@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.formats.model import Capability
 
-__all__ = ["describe_capability", "describe_snapshot", "draw_head", "draw_missing"]
+__all__ = ["describe_capability", "describe_snapshot", "draw_head", "draw_missing", "show_fact"]
 
 
 def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
@@ -23,13 +23,13 @@ def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
     return {
         "label": snapshot.label,
         "pid": snapshot.process.get("pid"),
-        "name": _as_text(snapshot.process.get("name")),
-        "exe": _as_text(snapshot.process.get("exe")),
+        "name": show_fact(snapshot.process.get("name")),
+        "exe": show_fact(snapshot.process.get("exe")),
         "time_ns": snapshot.moment.get("time_ns"),
-        "host": _as_text(host.get("hostname")),
-        "os": _as_text(host.get("os")),
-        "kernel": _as_text(host.get("kernel")),
-        "machine": _as_text(host.get("machine")),
+        "host": show_fact(host.get("hostname")),
+        "os": show_fact(host.get("os")),
+        "kernel": show_fact(host.get("kernel")),
+        "machine": show_fact(host.get("machine")),
         "usable_range": {"start": f"0x{start:016x}", "end": f"0x{end:016x}", "source": source},
     }
 
@@ -45,9 +45,9 @@ def describe_capability(snapshot: LoadedSnapshot) -> list[dict[str, object]]:
 def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
     """Write process, moment and file in one line, and in another what is missing."""
     process, host = snapshot.process, snapshot.capture.host
-    name = _as_text(process.get("name")) or "process"
+    name = show_fact(process.get("name")) or "process"
     pid = f" (pid {process['pid']})" if process.get("pid") is not None else ""
-    where = f" on {_as_text(host['hostname'])}" if host.get("hostname") else ""
+    where = f" on {show_fact(host['hostname'])}" if host.get("hostname") else ""
     lines = [f"{name}{pid}{where}, {show_time(snapshot.moment.get('time_ns'))}, {snapshot.label}"]
     if screen.verbose:
         lines += _describe_more(snapshot)
@@ -72,11 +72,11 @@ def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:
 
 def _describe_more(snapshot: LoadedSnapshot) -> list[str]:
     process, host = snapshot.process, snapshot.capture.host
-    command = " ".join(_as_text(word) or "" for word in process.get("cmdline") or ())
-    system = [_as_text(host.get(key)) for key in ("os", "kernel", "machine", "os_release")]
+    command = " ".join(show_fact(word) or "" for word in process.get("cmdline") or ())
+    system = [show_fact(host.get(key)) for key in ("os", "kernel", "machine", "os_release")]
     start, end, source = snapshot.usable_range
     return [
-        f"  program: {_as_text(process.get('exe')) or 'unknown'}",
+        f"  program: {show_fact(process.get('exe')) or 'unknown'}",
         *([f"  command: {command}"] if command else []),
         f"  system: {' '.join(word for word in system if word) or 'unknown'}",
         f"  usable range: {start:x} to {end:x} ({source})",
@@ -91,8 +91,8 @@ def _because(row: Capability) -> str:
     return f" ({row.reason})" if row.reason else ""
 
 
-def _as_text(fact: object) -> str | None:
-    """Facts are text where they are UTF-8, else the bytes that were found."""
+def show_fact(fact: object) -> str | None:
+    """Write a fact as text: facts are text where they were UTF-8, else the bytes that were found."""
     if fact is None:
         return None
     return fact.decode("utf-8", "backslashreplace") if isinstance(fact, bytes) else str(fact)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["report_list"]
+__all__ = ["draw_list", "report_list"]
 
 _MAPPED = (
     Shown("size", "Size", 30),
@@ -72,25 +72,29 @@ _COLUMNS = {
         Shown("elf_class", "Bits", 6),
         Shown("starttime", "Started\n(ticks)", 3),
         Shown("name", "Name"),
+        Shown("executable", "Program", 7, 20),
         Shown("cmdline", "Command line", 15, 24),
     ),
 }
 
 
 def report_list(snapshot: LoadedSnapshot, kind: str, table: pa.Table, rest: pa.Table) -> Report:
-    """Make the answer of one of the listing commands: ``table`` is shown, ``rest`` folded into one row."""
+    """Make the answer of a command that lists a part of a snapshot; ``rest`` is folded into one row."""
     facts = {"snapshot": describe_snapshot(snapshot), "capability": describe_capability(snapshot)}
 
     def draw(screen: Screen) -> list[str]:
-        if not table.num_rows:
-            return [*draw_head(snapshot, screen), "", f"no {kind}"]
-        columns = [
-            column for column in lay_out(kind, _COLUMNS[kind], table, rest) if _says_something(column.cells)
-        ]
-        lines = render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
-        return [*draw_head(snapshot, screen), "", *lines]
+        return [*draw_head(snapshot, screen), "", *draw_list(kind, table, rest, screen)]
 
-    return Report(kind, table, draw, facts)
+    return Report(kind, draw, facts, table)
+
+
+def draw_list(kind: str, table: pa.Table, rest: pa.Table, screen: Screen) -> list[str]:
+    """Lay out one of the tables; a column in which nothing is known is left out, the head of the answer says why."""
+    if not table.num_rows:
+        return [f"no {kind}"]
+    laid = lay_out(kind, _COLUMNS[kind], table, rest)
+    columns = [column for column in laid if _says_something(column.cells)]
+    return render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
 
 
 def _says_something(cells: Sequence[str]) -> bool:

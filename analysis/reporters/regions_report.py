@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.reporters.cells import Shown, lay_out
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, UNKNOWN
+from mmpscope.analysis.reporters.cells import Shown, lay_out
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
@@ -56,7 +56,7 @@ def report_regions(snapshot: LoadedSnapshot, regions: pa.Table, shown: pa.Table,
         lines = render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
         return [*draw_head(snapshot, screen), "", *lines]
 
-    return Report("regions", regions, draw, facts)
+    return Report("regions", draw, facts, regions)
 
 
 def _mark_rows(columns: Sequence[TextColumn], shown: pa.Table) -> list[TextColumn]:

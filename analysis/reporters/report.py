@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import EXTENSIONS, describe_columns, iterate_rows, write_table
 from mmpscope.analysis.options import Manner, Writing
 from mmpscope.analysis.output import STDOUT, check_output, open_output
@@ -31,13 +32,15 @@ JSON_VERSION = 1
 class Report:
     """``kind`` names the table in the schema, ``facts`` are the JSON keys besides ``rows``.
 
-    ``draw`` lays the answer out as lines for a screen.
+    ``draw`` lays the answer out as lines for a screen. An answer without a ``table`` brings its JSON
+    ``rows`` itself.
     """
 
     kind: str
-    table: pa.Table
     draw: Callable[[Screen], Sequence[str]]
-    facts: Mapping[str, object] = field(default_factory=dict)
+    facts: Mapping[str, object]
+    table: pa.Table | None = None
+    rows: Sequence[Mapping[str, object]] = ()
 
 
 def deliver(reports: Iterable[Report], writing: Writing, manner: Manner) -> None:
@@ -72,7 +75,8 @@ def write_json(report: Report) -> Iterator[str]:
     for key, value in report.facts.items():
         yield f" {json.dumps(key)}: {json.dumps(value)},"
     yield ' "rows": ['
-    rows = iterate_rows(describe_columns(report.table, report.kind))
+    table = report.table
+    rows = iter(report.rows) if table is None else iterate_rows(describe_columns(table, report.kind))
     last = next(rows, None)
     for row in rows:
         yield f"  {json.dumps(last)},"
@@ -96,6 +100,7 @@ def _draw_all(reports: Iterable[Report], screen: Screen) -> Iterator[str]:
 def _stack(reports: Sequence[Report]) -> pa.Table:
     import pyarrow as pa
 
-    return describe_columns(
-        pa.concat_tables([r.table for r in reports], promote_options="permissive"), reports[0].kind
-    )
+    tables = [report.table for report in reports if report.table is not None]
+    if not tables:
+        raise UsageError("this answer is no table. Use --json, or a file name that ends in .json or .txt")
+    return describe_columns(pa.concat_tables(tables, promote_options="permissive"), reports[0].kind)

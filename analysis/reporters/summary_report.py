@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mmpscope.analysis.reporters.bars import draw_bars
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_count, show_kib
+from mmpscope.analysis.reporters.bars import draw_bars
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
@@ -52,9 +52,11 @@ def report_summary(snapshot: LoadedSnapshot, table: pa.Table) -> Report:
     """Make the answer of `mmp summary` from the finished table."""
     rows = table.to_pydict()
     facts = {"snapshot": describe_snapshot(snapshot), "capability": describe_capability(snapshot)}
-    return Report(
-        "summary", table, lambda screen: [*draw_head(snapshot, screen), "", *_draw(rows, screen)], facts
-    )
+
+    def draw(screen: Screen) -> list[str]:
+        return [*draw_head(snapshot, screen), "", *_draw(rows, screen)]
+
+    return Report("summary", draw, facts, table)
 
 
 def _draw(rows: Rows, screen: Screen) -> list[str]:

@@ -1,0 +1,89 @@
+"""Write one table of any number of snapshots to a file.
+
+The format follows from the file's extension, or from --format. Addresses are uint64 in Parquet and Arrow
+and hex text in CSV and JSON lines, sizes are bytes; snapshots are stacked and told apart by their column
+"snapshot". CSV makes text harmless for spreadsheets; the other formats hold every name exactly. The format
+smaps writes the very text that the kernel printed.
+
+\b
+Examples:
+  mmp export run.mmp -t regions -o regions.parquet
+  mmp export night/*.mmp -t summary -o night.csv
+  mmp export a.mmp b.mmp -t diff -o diff.jsonl
+  mmp export run.mmp#0 --format smaps -o run.smaps
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from mmpscope.analysis.errors import AnalysisError, UsageError
+from mmpscope.analysis.options import Inputs, Manner, Outlet, Reading, Types
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["run"]
+
+_TABLES = "regions, allocations, summary, free, diff, threads, modules, heaps, processes, capability"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which table, and in which format."""
+
+    table: Annotated[str, typer.Option("-t", "--table", metavar="TABLE", help=f"One of {_TABLES}.")] = (
+        "regions"
+    )
+    format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="One of csv, parquet, arrow, jsonl, txt, smaps."),
+    ] = None
+
+
+def run(
+    inputs: Inputs, choice: Choice, types: Types, reading: Reading, outlet: Outlet, manner: Manner
+) -> int:
+    """Write the table of all inputs."""
+    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.export import choose_format, write_table
+    from mmpscope.analysis.output import STDOUT, check_output
+
+    output = outlet.output or STDOUT
+    chosen = choose_format(output, choice.format)
+    check_output(output, force=outlet.force)
+    snapshots = list(load_each(inputs, reading, manner))
+    if chosen == "smaps":
+        _write_smaps(snapshots, output, force=outlet.force)
+    else:
+        table = _make_table(snapshots, choice.table, types)
+        write_table(table, output, chosen, force=outlet.force)
+    return 0
+
+
+def _make_table(snapshots: Sequence[LoadedSnapshot], name: str, types: Types) -> pa.Table:
+    from mmpscope.analysis.listing import choose_types
+    from mmpscope.analysis.tables import stack_tables
+
+    return stack_tables(snapshots, name, choose_types(types.type))
+
+
+def _write_smaps(snapshots: Sequence[LoadedSnapshot], output: str, *, force: bool) -> None:
+    from mmpscope.analysis.output import open_output
+    from mmpscope.formats.proc.smaps import render_smaps
+
+    if len(snapshots) != 1:
+        raise UsageError(
+            f"smaps text holds one snapshot, and these are {len(snapshots)}. Choose one, as in FILE#0"
+        )
+    [snapshot] = snapshots
+    table = snapshot.raw.tables.get("regions")
+    if table is None or "layout" not in table.columns:
+        raise AnalysisError(f"{snapshot.label} does not come from smaps text of Linux. Choose another format")
+    text = render_smaps(table, snapshot.process.get("source_text"))
+    with open_output(output, force=force) as stream:
+        stream.write(text)

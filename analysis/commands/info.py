@@ -1,0 +1,40 @@
+"""Tell what a file is: its snapshots, where they come from, what is missing and why.
+
+With -v, host, cost and gaps of every snapshot; without, those of the last one.
+
+\b
+Examples:
+  mmp info run.mmp
+  mmp info run.mmp#0 -v
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from mmpscope.analysis.options import Inputs, Manner, Reading, Writing
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.reporters.report import Report
+
+__all__ = ["run"]
+
+
+def run(inputs: Inputs, reading: Reading, writing: Writing, manner: Manner) -> int:
+    """Answer for each file."""
+    from mmpscope.analysis.reporters.report import deliver
+
+    deliver(_describe_each(inputs, partial=reading.partial), writing, manner)
+    return 0
+
+
+def _describe_each(inputs: Sequence[str], *, partial: bool) -> Iterator[Report]:
+    from mmpscope.analysis.loading import open_inputs
+    from mmpscope.analysis.reporters.info_report import describe_entry, report_info
+
+    for source, chosen in open_inputs(inputs, partial=partial):
+        with closing(source):
+            rows = [describe_entry(source.entries[index], source.read(index)) for index in chosen]
+        yield report_info(source, rows)

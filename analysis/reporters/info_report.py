@@ -1,0 +1,108 @@
+"""What a file is, as text and JSON: its snapshots, where they come from, what they cost and lack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from mmpscope.analysis.reporters.amounts import UNKNOWN, show_count, show_time
+from mmpscope.analysis.reporters.head import draw_missing, show_fact
+from mmpscope.analysis.reporters.names import show_name
+from mmpscope.analysis.reporters.report import Report
+from mmpscope.analysis.reporters.screen import Screen
+from mmpscope.analysis.reporters.text_table import TextColumn, render_table
+from mmpscope.formats.model import Capability, Snapshot
+from mmpscope.formats.source import Entry, Fault, Source
+
+_HOST = ("hostname", "os", "kernel", "machine", "os_release")
+_CLOSED = {None: "", True: ", closed", False: ", not closed: its writer was stopped, or still adds to it"}
+_MOVED = {None: "", True: ", and the map changed meanwhile", False: ", and the map did not change meanwhile"}
+
+__all__ = ["describe_entry", "describe_fault", "report_info"]
+
+
+def report_info(source: Source, rows: Sequence[dict[str, Any]]) -> Report:
+    """Make the answer of `mmp info` for one opened file; ``rows`` come from `describe_entry`."""
+    facts: dict[str, object] = {
+        "file": source.name,
+        "format": source.format,
+        "closed": getattr(source, "closed", None),
+        "faults": [asdict(fault) for fault in source.faults],
+    }
+
+    def draw(screen: Screen) -> list[str]:
+        lines = [_draw_title(source), *(f"  damage: {describe_fault(fault)}" for fault in source.faults)]
+        if rows:
+            lines += ["", *_draw_snapshots(rows, screen), ""]
+        for row in rows if screen.verbose else rows[-1:]:
+            lines += _draw_details(row, screen)
+        return lines
+
+    return Report("info", draw, facts, rows=rows)
+
+
+def describe_fault(fault: Fault) -> str:
+    """Say in one sentence what is damaged, where, and what is lost by it."""
+    place = f", at byte {fault.offset:,}" if fault.offset is not None else ""
+    place += f", in line {fault.line:,}" if fault.line is not None else ""
+    lost = f" (lost: {fault.lost})" if fault.lost else ""
+    return show_name(f"{fault.what}{place}{lost}")
+
+
+def describe_entry(entry: Entry, snapshot: Snapshot) -> dict[str, Any]:
+    """Describe one snapshot as a row of JSON; null where neither it nor the file's index says."""
+    process, host = snapshot.process, snapshot.capture.host
+    regions = snapshot.tables.get("regions")
+    known = [*snapshot.capture.capability, *snapshot.capability]
+    return {
+        "index": entry.index,
+        "time_ns": _first(snapshot.moment.get("time_ns"), entry.time_ns),
+        "pid": _first(process.get("pid"), entry.pid),
+        "name": _first(show_fact(process.get("name")), entry.name),
+        "regions": None if regions is None else regions.rows,
+        "host": {key: show_fact(host.get(key)) for key in _HOST},
+        "cost_ns": snapshot.moment.get("cost") or {},
+        "read_ns": snapshot.moment.get("read_ns"),
+        "map_moved": snapshot.moment.get("map_moved"),
+        "capability": [asdict(row) for row in known],
+    }
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def _draw_title(source: Source) -> str:
+    count = len(source.entries)
+    ending = _CLOSED[getattr(source, "closed", None)]
+    return show_name(f"{source.name}: {source.format}, {count:,} snapshot{'' if count == 1 else 's'}{ending}")
+
+
+def _draw_snapshots(rows: Sequence[Mapping[str, Any]], screen: Screen) -> list[str]:
+    columns = [
+        TextColumn("#", [str(row["index"]) for row in rows], True),
+        TextColumn("Taken", [show_time(row["time_ns"]) for row in rows]),
+        TextColumn("PID", [UNKNOWN if row["pid"] is None else str(row["pid"]) for row in rows], True),
+        TextColumn("Name", [show_name(row["name"] or UNKNOWN) for row in rows], least=15),
+        TextColumn(
+            "Regions", [UNKNOWN if row["regions"] is None else f"{row['regions']:,}" for row in rows], True
+        ),
+    ]
+    return render_table(columns, screen)
+
+
+def _draw_details(row: Mapping[str, Any], screen: Screen) -> list[str]:
+    host = " ".join(word for word in row["host"].values() if word) or "an unknown system"
+    lines = [f"#{row['index']} on {host}"]
+    spent = sorted(row["cost_ns"].items(), key=lambda pair: -pair[1])
+    if spent:
+        lines += [f"  cost: {', '.join(f'{name} {_show_ms(time_ns)}' for name, time_ns in spent)}"]
+    if row["read_ns"] is not None:
+        lines += [f"  read in {_show_ms(row['read_ns'])}{_MOVED[row['map_moved']]}"]
+    missing = draw_missing([Capability(**item) for item in row["capability"]], screen)
+    return [show_name(line) for line in lines] + [f"  {line.strip()}" for line in missing]
+
+
+def _show_ms(time_ns: int) -> str:
+    return f"{time_ns / 1e6:.1f} ms"
