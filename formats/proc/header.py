@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from array import array
+from collections.abc import Sequence
+from operator import lt, sub
 from re import Match
-from typing import NamedTuple
+from typing import Callable, NamedTuple, TypeVar
 
+from mmpscope.formats.model import Fact
 from mmpscope.formats.proc.layout import escape, pad_path
 
-__all__ = ["HEADER", "Header", "HeaderReader", "is_header", "parse_header"]
+__all__ = ["HEADER", "Header", "HeaderForm", "HeaderReader", "is_header", "parse_header", "read_headers"]
+
+T = TypeVar("T")
 
 HEADER = re.compile(
     rb"(?m)^([0-9a-fA-F]{1,16})-([0-9a-fA-F]{1,16})([ \t]+)([-rwxps]{4})([ \t]+)([0-9a-fA-F]{1,16})([ \t]+)"
@@ -20,9 +26,12 @@ Old and patched kernels, emulators and people's editors differ in blanks and wid
 numbers are hex and have no width limit (`fe:1a3`), the path is the rest of the line, blanks and brackets included.
 """
 
-KERNEL_ADDRESS_WIDTH = 8
+KERNEL_WIDTH = 8
 KERNEL_PATH_COLUMN = 73
 """`25 + sizeof(void *) * 6 - 1` blanks and one more (fs/proc/task_mmu.c): 73 on 64-bit, 49 on 32-bit."""
+
+
+_PERMS = re.compile(rb"[-rwxps]{4}")
 
 
 class Header(NamedTuple):
@@ -58,83 +67,126 @@ def parse_header(match: Match[bytes]) -> Header:
     )
 
 
-class _Form(NamedTuple):
-    """How a map line was printed: widths, what stands after the inode, and where the path begins."""
+class HeaderForm(NamedTuple):
+    """How a map line was printed: widths, what stands after the inode, and the column at which a path begins."""
 
-    address: int
-    offset: int
-    major: int
-    minor: int
-    tail: bytes
-    column: int
+    address: int = KERNEL_WIDTH
+    offset: int = KERNEL_WIDTH
+    major: int = 2
+    minor: int = 2
+    tail: bytes = b" "
+    column: int = KERNEL_PATH_COLUMN
+
+    @property
+    def layout(self) -> bytes:
+        """The layout of a map line of this form."""
+        address, offset, major, minor, tail, column = self
+        addresses = b"{start:0%dx}-{end:0%dx} {perms} {offset:0%dx} " % (address, address, offset)
+        device = b"{dev_major:0%dx}:{dev_minor:0%dx} " % (major, minor)
+        return addresses + device + b"{inode:d}%s{path@%d}" % (escape(tail), column)
+
+    def print(self, header: Header) -> bytes:
+        """Write a map line in this form."""
+        addresses = b"%0*x-%0*x" % (self.address, header.start, self.address, header.start + header.size)
+        offset = b"%0*x" % (self.offset, header.offset)
+        device = b"%0*x:%0*x" % (self.major, header.dev_major, self.minor, header.dev_minor)
+        inode = b"" if header.inode is None else b"%d" % header.inode
+        line = b" ".join([addresses, header.perms, offset, device, inode]) + self.tail
+        return line if header.path is None else line + pad_path(len(line), self.column) + header.path
 
 
 class HeaderReader:
-    """Tells the layout of map lines one after the other, keeping to the last one wherever it fits.
+    """Tells the layout of map lines one after the other, keeping to the last form wherever it fits.
 
     A line without a path does not show where paths begin, and a number that fills its field does not show the
-    width; so the layout before is tried first, and a file gets by with one or two.
+    width; so the form of the line before is tried first, and a file gets by with one or two.
     """
 
-    def __init__(self, column: int = KERNEL_PATH_COLUMN) -> None:
-        self._form = _Form(KERNEL_ADDRESS_WIDTH, KERNEL_ADDRESS_WIDTH, 2, 2, b" ", column)
+    def __init__(self, form: HeaderForm) -> None:
+        self.form = form
 
     def fit(self, match: Match[bytes], header: Header) -> bytes | None:
         """Tell the layout that writes this line again; None where none does."""
-        for form in (self._form, self._guess(match)):
-            if _print(form, header) == match[0]:
-                self._form = form
-                return _write(form)
+        for form in (self.form, _guess_form(match, self.form)):
+            if form.print(header) == match[0]:
+                self.form = form
+                return form.layout
         return None
 
-    def _guess(self, match: Match[bytes]) -> _Form:
-        address = KERNEL_ADDRESS_WIDTH
-        if match[1][:1] == b"0" or len(match[1]) < address:
-            address = len(match[1])
-        offset = _guess_width(match[6], KERNEL_ADDRESS_WIDTH)
-        major, minor = _guess_width(match[8], 2), _guess_width(match[9], 2)
-        tail, column = self._guess_tail(match)
-        return _Form(address, offset, major, minor, tail, column)
 
-    def _guess_tail(self, match: Match[bytes]) -> tuple[bytes, int]:
-        if match[13] is None:
-            return match[12], self._form.column
-        blanks = len(match[12])
-        tail = self._form.tail if blanks > len(self._form.tail) else b""
-        if blanks == len(tail) + 1:
-            return tail, 0
-        return tail, match.end(12) - match.start()
+def _guess_form(match: Match[bytes], usual: HeaderForm) -> HeaderForm:
+    address = KERNEL_WIDTH
+    if match[1][:1] == b"0" or len(match[1]) < address:
+        address = len(match[1])
+    offset = _guess_width(match[6], KERNEL_WIDTH)
+    major, minor = _guess_width(match[8], 2), _guess_width(match[9], 2)
+    blanks, tail, column = match[12], usual.tail, usual.column
+    if match[13] is None:
+        tail = blanks
+    else:
+        tail = tail if len(blanks) > len(tail) else b""
+        column = 0 if len(blanks) == len(tail) + 1 else match.end(12) - match.start()
+    return HeaderForm(address, offset, major, minor, tail, column)
 
 
 def _guess_width(digits: bytes, usual: int) -> int:
-    """Tell the width to which a hex number was padded: leading zeros show it, else the usual one where possible."""
+    """Tell the width to which a hex number was padded: leading zeros show it, else the usual one if possible."""
     return len(digits) if len(digits) < usual or digits[:1] == b"0" else usual
 
 
-def _print(form: _Form, header: Header) -> bytes:
-    end = header.start + header.size
-    text = b"%0*x-%0*x %s %0*x %0*x:%0*x %d%s" % (
-        form.address,
-        header.start,
-        form.address,
-        end,
-        header.perms,
-        form.offset,
-        header.offset,
-        form.major,
-        header.dev_major,
-        form.minor,
-        header.dev_minor,
-        -1 if header.inode is None else header.inode,
-        form.tail,
-    )
-    if header.path is None:
-        return text
-    return text + pad_path(len(text), form.column) + header.path
+def read_headers(lines: Sequence[bytes], form: HeaderForm) -> dict[str, Sequence[Fact]] | None:
+    """Read many map lines of one form at once, by column; None where one of them is of another form."""
+    if form._replace(column=0) != HeaderForm(column=0):
+        return None
+    try:
+        return _read_headers(lines, form.column)
+    except (ValueError, OverflowError):
+        return None
 
 
-def _write(form: _Form) -> bytes:
-    address, offset, major, minor, tail, column = form
-    return (
-        b"{start:0%dx}-{end:0%dx} {perms} {offset:0%dx} {dev_major:0%dx}:{dev_minor:0%dx} {inode:d}%s{path@%d}"
-    ) % (address, address, offset, major, minor, escape(tail), column)
+def _read_headers(lines: Sequence[bytes], column: int) -> dict[str, Sequence[Fact]]:
+    ranges, perms, offsets, devices, inodes, rests = zip(*[line.split(b" ", 5) for line in lines])
+    bounds = [int(word, 16) for word in b"-".join(ranges).split(b"-")]
+    starts, ends = bounds[::2], bounds[1::2]
+    same = [b"%08x-%08x" % pair for pair in zip(starts, ends)] == list(ranges)
+    if not same or not all(map(lt, starts, ends)) or not all(map(_PERMS.fullmatch, set(perms))):
+        raise ValueError
+    majors, minors = zip(*_convert(devices, _parse_device, b"%02x:%02x"))
+    return {
+        "start": array("Q", starts),
+        "size": array("Q", map(sub, ends, starts)),
+        "perms": perms,
+        "offset": array("Q", _convert(offsets, _parse_hex, b"%08x")),
+        "dev_major": array("Q", majors),
+        "dev_minor": array("Q", minors),
+        "inode": array("Q", _convert(inodes, int, b"%d")),
+        "path": _take_paths(lines, rests, column),
+    }
+
+
+def _convert(words: Sequence[bytes], parse: Callable[[bytes], T], form: bytes) -> list[T]:
+    """Parse each distinct word once; ValueError where one would not be written again as it is."""
+    parsed = {word: parse(word) for word in set(words)}
+    if any(form % value != word or len(word) > 20 for word, value in parsed.items()):
+        raise ValueError
+    return [parsed[word] for word in words]
+
+
+def _parse_hex(word: bytes) -> int:
+    return int(word, 16)
+
+
+def _parse_device(word: bytes) -> tuple[int, int]:
+    major, minor = word.split(b":")
+    if len(word) > 17:
+        raise ValueError
+    return int(major, 16), int(minor, 16)
+
+
+def _take_paths(lines: Sequence[bytes], rests: Sequence[bytes], column: int) -> list[bytes | None]:
+    """Take the paths out of what stands after the blank behind the inode; ValueError where one is not in its column."""
+    paths = [rest.lstrip(b" ") for rest in rests]
+    for line, rest, path in zip(lines, rests, paths):
+        if rest and (not path or len(rest) - len(path) != max(1, column - len(line) + len(rest))):
+            raise ValueError
+    return [path or None for path in paths]
