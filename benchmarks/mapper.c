@@ -16,6 +16,7 @@
 #define MEMFDS 64
 #define MOST_PAGES 512
 #define BACKING_PAGES 1024
+#define SLAB_PAGES 64 /* shared memory is mapped from multiples of this */
 #define MOST_TOUCHED 64 /* pages of one mapping: anonymous ones are real memory */
 
 static int files[FILES], memfds[MEMFDS];
@@ -68,9 +69,9 @@ static void make_backing(const char *folder) {
     }
 }
 
-/* Some mappings carry advice, for flags of other kinds. */
+/* One mapping in eight carries advice, for flags of other kinds. */
 static void advise(char *start, size_t size, const struct kind *kind) {
-    switch (below(8)) {
+    switch (below(32)) {
     case 0: madvise(start, size, MADV_DONTDUMP); break;
     case 1: madvise(start, size, MADV_RANDOM); break;
     case 2: madvise(start, size, MADV_SEQUENTIAL); break;
@@ -87,9 +88,9 @@ static void add_mapping(void) {
     int rights = kind->backing == ANONYMOUS ? PROT_READ | PROT_WRITE : kind->rights;
     int flags = kind->sharing | MAP_FIXED_NOREPLACE | (kind->backing == ANONYMOUS ? MAP_ANONYMOUS : 0);
     int fd = kind->backing == MEMFD ? memfds[below(MEMFDS)] : kind->backing == FILE_BACKED ? files[below(FILES)] : -1;
-    off_t offset = fd < 0 ? 0 : (off_t)(below(BACKING_PAGES - pages + 1) * page_size());
+    off_t offset = kind->backing == MEMFD ? (off_t)(below(BACKING_PAGES / SLAB_PAGES - 8) * SLAB_PAGES * page_size()) : 0;
     /* Anonymous neighbours of like rights would be joined into one mapping. */
-    if (kind->backing == ANONYMOUS || below(2)) next_address += (1 + below(8)) * page_size();
+    if (kind->backing == ANONYMOUS || below(2)) next_address += page_size();
     char *start = mmap(next_address, size, rights, flags, fd, offset);
     if (start != next_address) fail("mmap");
     size_t touched = below((pages < MOST_TOUCHED ? pages : MOST_TOUCHED) + 1) * page_size();
