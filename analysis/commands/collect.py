@@ -8,7 +8,7 @@ __all__ = ["forward"]
 
 
 def forward(arguments: Sequence[str]) -> int:
-    """Hand the words on to the collector, which reads its own command line and says itself what went wrong."""
+    """Hand the words on to the collector, which reads them and says itself what went wrong."""
     from mmpscope.collector.__main__ import main
 
     return main(arguments, prog="mmp collect")

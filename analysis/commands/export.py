@@ -67,7 +67,7 @@ def run(
 
 def _make_table(snapshots: Sequence[LoadedSnapshot], name: str, types: Types) -> pa.Table:
     from mmpscope.analysis.listing import choose_types
-    from mmpscope.analysis.tables import stack_tables
+    from mmpscope.analysis.named_tables import stack_tables
 
     return stack_tables(snapshots, name, choose_types(types.type))
 

@@ -89,7 +89,7 @@ def report_list(snapshot: LoadedSnapshot, kind: str, table: pa.Table, rest: pa.T
 
 
 def draw_list(kind: str, table: pa.Table, rest: pa.Table, screen: Screen) -> list[str]:
-    """Lay out one of the tables; a column in which nothing is known is left out, the head of the answer says why."""
+    """Lay out one of the tables; a column in which nothing is known is left out (the head says why)."""
     if not table.num_rows:
         return [f"no {kind}"]
     laid = lay_out(kind, _COLUMNS[kind], table, rest)

@@ -1,0 +1,120 @@
+"""Write the generated parts of the documents: docs/cli.md, and every block of output in README.md and
+docs/*.md.
+
+`python -m docs.generate` rewrites them, `--check` only tells which are stale (exit code 1). A block is a
+fence after a comment `<!-- output: mmp summary samples/leak.mmp -->`; in docs/api.md, each `text` fence
+holds what the Python fence before it prints. Commands run in the root folder, 100 columns wide, without
+colour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import chdir, redirect_stdout
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+COLUMNS = {"COLUMNS": "100", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+
+_OUTPUT = re.compile(
+    r"(?P<mark><!-- output: (?P<command>[^\n]*?) -->\n+)```text\n.*?^```$", re.DOTALL | re.MULTILINE
+)
+_PYTHON = re.compile(
+    r"(?P<code>^```python\n(?P<source>.*?)^```$)(?P<shown>\n\n```text\n.*?^```$)?", re.DOTALL | re.MULTILINE
+)
+
+_CLI_HEAD = """\
+# The command line
+
+Written by `python -m docs.generate` from what each command says of itself.
+
+Answers go to standard output, all else to standard error, which stays empty where nothing is wrong. On a
+terminal, tables fit its width; in a pipe they are as wide as they need, unless COLUMNS is set. NO_COLOR is
+obeyed. Sizes on the screen are KiB; `?` stands for a figure that is not known (the second line says why), `-`
+for one that does not exist. JSON answers are described in [json.md](json.md), figures in [metrics.md](metrics.md).
+
+| exit code | when |
+| --- | --- |
+| 0 | done; also a series ended with at least one snapshot, and a reader of our output that had enough |
+| 1 | the answer is no: `verify` found damage, `free --fits` does not fit |
+| 2 | the command line makes no sense, a process name is ambiguous, an output exists without `--force` |
+| 3 | an input, target or output cannot be read or written; also damage without `--partial` |
+| 4 | cannot tell: the facts for an answer are missing |
+| 70 | a fault of ours: one line, and how to report it |
+| 130 | interrupted |
+"""
+
+
+def main() -> int:
+    """Rewrite the documents, or check them; 1 where a check finds a stale one."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing, name stale documents")
+    check = parser.parse_args().check
+    os.environ.update(COLUMNS)
+    stale = {path: text for path, text in _generate() if not path.exists() or path.read_text() != text}
+    for path, text in stale.items():
+        if not check:
+            path.write_text(text)
+        print(f"{path.relative_to(ROOT)} {'is stale: run `make docs`' if check else 'rewritten'}")
+    return 1 if stale and check else 0
+
+
+def _generate() -> Iterator[tuple[Path, str]]:
+    yield ROOT / "docs" / "cli.md", describe_commands()
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        if path.name not in {"cli.md", "api.md"}:
+            yield path, _OUTPUT.sub(_run_again, path.read_text())
+    api = ROOT / "docs" / "api.md"
+    yield api, execute(api.read_text())
+
+
+def describe_commands() -> str:
+    """Return docs/cli.md: exit codes, and the help of `mmp` and of each command."""
+    from mmpscope.analysis.cli import COMMANDS
+
+    parts = [_CLI_HEAD, _describe("mmp --help"), *(_describe(f"mmp {name} --help") for name in COMMANDS)]
+    return "\n".join(parts)
+
+
+def _describe(command: str) -> str:
+    return f"## {command.removesuffix(' --help')}\n\n```text\n{_run(command, columns=80)}```\n"
+
+
+def _run_again(block: re.Match[str]) -> str:
+    return f"{block['mark']}```text\n$ {block['command']}\n{_run(block['command'])}```"
+
+
+def _run(command: str, columns: int | None = None) -> str:
+    """Run a command line of `mmp` and return what it prints; CalledProcessError where it fails to."""
+    _, *words = shlex.split(command)
+    environment = {**os.environ, **({"COLUMNS": str(columns)} if columns else {})}
+    python = [sys.executable, "-m", "mmpscope.analysis", *words]
+    return subprocess.run(
+        python, cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def execute(text: str) -> str:
+    """Run the Python fences of a document in their order, and put what each prints into the fence after it."""
+    names: dict[str, object] = {}
+
+    def run(block: re.Match[str]) -> str:
+        with redirect_stdout(io.StringIO()) as printed, chdir(ROOT):
+            exec(compile(block["source"], "docs/api.md", "exec"), names)  # noqa: S102  # our own document
+        shown = printed.getvalue()
+        return block["code"] + (f"\n\n```text\n{shown}```" if shown else "")
+
+    return _PYTHON.sub(run, text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
