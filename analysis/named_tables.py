@@ -1,50 +1,52 @@
-"""Arrow tables in the form that the schema writes down."""
+"""Every table of an analysis by its name, of one snapshot or of many, stacked; computes nothing itself."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import importlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
-from mmpscope.analysis.columns import Numbers, Text
-from mmpscope.analysis.schema import Field
+from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.export import describe_columns
+from mmpscope.analysis.listing import keep_types
 
-__all__ = ["build_table", "repeat_text", "to_array"]
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
 
-Column = pa.Array | Numbers | Text | Sequence[object]
+__all__ = ["make_table", "stack_tables"]
+
+_ATTRIBUTES = ("regions", "threads", "modules", "heaps", "processes", "capability")
+_ANSWERS = {
+    "allocations": ("allocations", "list_allocations"),
+    "summary": ("summary", "summarize"),
+    "free": ("freespace", "find_free"),
+}
 
 
-def build_table(fields: Sequence[Field], columns: Mapping[str, Column], rows: int) -> pa.Table:
-    """Put columns into the order and the types of the schema; one that is not given is all null.
+def make_table(snapshot: LoadedSnapshot, name: str) -> pa.Table:
+    """Make one table of one snapshot, with the column ``snapshot``. Raises UsageError for an unknown name."""
+    if name in _ATTRIBUTES:
+        table: pa.Table = getattr(snapshot, name)
+    elif name in _ANSWERS:
+        module, function = _ANSWERS[name]
+        table = getattr(importlib.import_module(f"mmpscope.analysis.{module}"), function)(snapshot)
+    else:
+        known = ", ".join((*_ATTRIBUTES, *_ANSWERS, "diff"))
+        raise UsageError(f"there is no table {name!r}. There are {known}")
+    if "snapshot" in table.column_names:
+        return table
+    label = pa.repeat(pa.scalar(snapshot.label), table.num_rows)
+    return table.add_column(0, "snapshot", label)
 
-    Columns that the schema does not know follow in the order in which they are given.
+
+def stack_tables(snapshots: Sequence[LoadedSnapshot], name: str, types: Sequence[str] = ()) -> pa.Table:
+    """Stack the same table of many snapshots, keeping some types; a column that one lacks is null there.
+
+    Raises UsageError where types were asked for and the table has none.
     """
-    known = {field.name for field in fields}
-    built = {field.name: _convert(columns.get(field.name), field.type, rows) for field in fields}
-    built |= {name: to_array(column) for name, column in columns.items() if name not in known}
-    return pa.table(built)
-
-
-def to_array(column: Column) -> pa.Array:
-    """Return a column as an Arrow array: text dictionary-encoded, numbers as uint64."""
-    if isinstance(column, Numbers):
-        return column.to_arrow()
-    if isinstance(column, Text):
-        nulls = column.is_null
-        codes = pa.array(column.codes, mask=nulls if nulls.any() else None)
-        return pa.DictionaryArray.from_arrays(codes, pa.array(column.values[:-1], pa.string()))
-    return column if isinstance(column, pa.Array | pa.ChunkedArray) else pa.array(column)
-
-
-def repeat_text(text: str, rows: int) -> Text:
-    """Return the same text for every row."""
-    return Text(np.zeros(rows, np.int32), (text, None))
-
-
-def _convert(column: Column | None, type_name: str, rows: int) -> pa.Array:
-    wanted = pa.type_for_alias(type_name)
-    if column is None:
-        return pa.nulls(rows, wanted)
-    array = to_array(column) if not isinstance(column, list | tuple) else pa.array(column, wanted)
-    is_text = pa.types.is_dictionary(array.type) and type_name == "string"
-    return array if is_text or array.type == wanted else array.cast(wanted)
+    parts = [make_table(snapshot, name) for snapshot in snapshots]
+    stacked = pa.concat_tables(parts, promote_options="permissive")
+    if types and "type" not in stacked.column_names:
+        raise UsageError(f"the table {name} has no types of memory; leave --type out")
+    return describe_columns(keep_types(stacked, types), name)
