@@ -1,0 +1,138 @@
+"""The holes of an address space: which are free, which are lost to the allocation granularity, and by size.
+
+Nothing is judged here: what the holes are good for is told by fragmentation.py and fit.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from mmpscope.analysis.columns import Bools, RawColumns, Uints
+from mmpscope.analysis.free_schema import HISTOGRAM
+from mmpscope.analysis.intervals import NO_ROW, Ranges, Rows, clip, find_gaps, settle
+from mmpscope.analysis.mapping_count import find_counted
+from mmpscope.analysis.schema import FREE
+from mmpscope.analysis.table_building import build_table
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["Holes", "Window", "find_free", "find_holes", "find_snapshot_holes", "hole_histogram"]
+
+Window = tuple[int, int]
+"""First byte, and first byte after."""
+
+
+@dataclass(frozen=True)
+class Holes:
+    """What no region covers, in address order.
+
+    `unusable` tells the heads of gaps from what is free; `before` and `after` are rows of the regions around
+    the gap, NO_ROW where there is none.
+    """
+
+    ranges: Ranges
+    unusable: Bools
+    before: Rows
+    after: Rows
+
+    @property
+    def free(self) -> Ranges:
+        """The free holes alone."""
+        return self.ranges[~self.unusable]
+
+    def clip(self, window: Window) -> Holes:
+        """Cut to a window; a hole keeps its neighbours, also where the window ends before them."""
+        ranges, rows = clip(self.ranges, *window)
+        return Holes(ranges, self.unusable[rows], self.before[rows], self.after[rows])
+
+
+def find_holes(starts: Uints, ends: Uints, usable: Window, granularity: int) -> Holes:
+    """Walk regions in address order over the usable range and return the holes between them.
+
+    The head of a gap up to the next multiple of the allocation granularity is Unusable, the rest is Free
+    (VMMap's definition: an allocation can only start at such a multiple). Sizes of regions within the range
+    and of holes add up to the range.
+    """
+    settled = settle(starts, ends)
+    gaps = find_gaps(settled.ranges, *usable)
+    size, unit = gaps.ranges.size, np.uint64(granularity)
+    past = gaps.ranges.start % unit
+    head = gaps.ranges.start + np.minimum(size, np.where(past == 0, past, unit - past))
+    ranges = Ranges(_alternate(gaps.ranges.start, head), _alternate(head, gaps.ranges.end))
+    kept = np.flatnonzero(ranges.end > ranges.start)
+    gap = kept // 2
+    before, after = (_look_up(settled.rows, rows[gap]) for rows in (gaps.before, gaps.after))
+    return Holes(ranges[kept], kept % 2 == 0, before, after)
+
+
+def _alternate(even: Uints, odd: Uints) -> Uints:
+    return np.column_stack([even, odd]).ravel()
+
+
+def _look_up(rows: Rows, at: Rows) -> Rows:
+    return np.append(rows, NO_ROW)[at]
+
+
+def find_snapshot_holes(snapshot: LoadedSnapshot, window: Window | None = None) -> Holes:
+    """Return the holes of a snapshot over its usable range, or of a window of it.
+
+    `before` and `after` are rows of `snapshot.regions`.
+    """
+    low, high, _ = snapshot.usable_range
+    columns = RawColumns(snapshot.regions)
+    counted = np.flatnonzero(find_counted(snapshot.regions))
+    address, end = (columns.numbers(name).values[counted] for name in ("address", "end"))
+    holes = find_holes(address, end, (low, high), snapshot.granularity)
+    holes = Holes(
+        holes.ranges, holes.unusable, _look_up(counted, holes.before), _look_up(counted, holes.after)
+    )
+    return holes if window is None else holes.clip(window)
+
+
+def find_free(snapshot: LoadedSnapshot, window: Window | None = None) -> pa.Table:
+    """List the holes of a snapshot with both neighbours (columns of schema.FREE), in address order.
+
+    Free and Unusable rows over the usable range, or over a window of it.
+    """
+    holes = find_snapshot_holes(snapshot, window)
+    return build_table(
+        FREE,
+        {
+            "address": holes.ranges.start,
+            "size": holes.ranges.size,
+            "end": holes.ranges.end,
+            "type": pa.DictionaryArray.from_arrays(holes.unusable.astype(np.int32), ["Free", "Unusable"]),
+            "before": _describe_rows(snapshot.regions, holes.before),
+            "after": _describe_rows(snapshot.regions, holes.after),
+        },
+    )
+
+
+def _describe_rows(regions: pa.Table, rows: Rows) -> pa.Array:
+    """Name regions for a person to read, as in `Image /usr/lib/libc.so.6`; null for NO_ROW."""
+    taken = regions.select(["type", "details"]).take(pa.array(rows, mask=rows == NO_ROW))
+    type_, details = (column.cast(pa.string()) for column in taken.columns)
+    return pc.coalesce(pc.binary_join_element_wise(type_, details, " "), type_)
+
+
+def hole_histogram(snapshot: LoadedSnapshot, window: Window | None = None) -> pa.Table:
+    """Count the free holes by power-of-two classes of size (columns of free_schema.HISTOGRAM)."""
+    return _tabulate_sizes(find_snapshot_holes(snapshot, window).free.size)
+
+
+def _tabulate_sizes(sizes: Uints) -> pa.Table:
+    powers = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    classes = np.searchsorted(powers, sizes, side="right") - 1
+    first, last = (classes.min(), classes.max()) if len(classes) else (0, -1)
+    shown = range(int(first), int(last) + 1)
+    columns = {
+        "from_size": powers[first : last + 1],
+        "holes": [int(np.count_nonzero(classes == power)) for power in shown],
+        "free": [int(sizes[classes == power].sum()) for power in shown],
+    }
+    return build_table(HISTOGRAM, columns)

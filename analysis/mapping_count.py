@@ -1,0 +1,54 @@
+"""Which regions count: in sums and holes, and against the system's limit on mappings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from mmpscope.analysis.columns import Bools
+from mmpscope.analysis.schema import GATE
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["TOLERANCE", "MappingCount", "count_mappings", "find_counted"]
+
+TOLERANCE = 2
+"""How far our count may be from the kernel's own (F33).
+
+The map of a process is text that the kernel writes while the count may move, and what it shows and what it
+counts are not quite the same: gate areas are shown and not counted.
+"""
+
+
+@dataclass(frozen=True)
+class MappingCount:
+    """Mappings of a process and the system's limit on them (Linux: vm.max_map_count), None where unknown.
+
+    `count` is exact to within TOLERANCE.
+    """
+
+    count: int
+    limit: int | None
+
+    @property
+    def left(self) -> int | None:
+        """How many more mappings are possible; None without a limit, 0 when over it."""
+        return None if self.limit is None else max(0, self.limit - self.count)
+
+
+def find_counted(regions: pa.Table) -> Bools:
+    """Return a mask of all regions but the gate areas, which are no memory of the process."""
+    gates = pc.equal(regions.column("subtype"), GATE)
+    counted: Bools = ~gates.fill_null(False).to_numpy().astype(np.bool_)
+    return counted
+
+
+def count_mappings(snapshot: LoadedSnapshot) -> MappingCount:
+    """Count the mappings of a process, without gate areas, and read the limit that held then."""
+    counted = np.count_nonzero(find_counted(snapshot.regions))
+    limit = snapshot.capture.system.get("max_map_count")
+    return MappingCount(int(counted), limit if isinstance(limit, int) else None)

@@ -1,0 +1,99 @@
+"""Snapshots written by hand: a few regions and facts, in the shape that loading gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
+from mmpscope.analysis.schema import CAPABILITY, COUNTERS, MODULES, REGIONS, THREADS
+from mmpscope.analysis.table_building import TEXT, build_table, find_arrow_type
+from mmpscope.formats.model import Capture, Snapshot
+
+if TYPE_CHECKING:
+    from mmpscope.analysis import LoadedSnapshot
+
+__all__ = ["PAGE", "make_regions", "make_snapshot", "region"]
+
+PAGE = 4096
+Row = dict[str, Any]
+
+_RAW = {
+    "offset": pa.uint64(),
+    "dev_major": pa.uint64(),
+    "dev_minor": pa.uint64(),
+    "inode": pa.uint64(),
+    "path": TEXT,
+    "VmFlags": TEXT,
+    "Private_Clean": pa.uint64(),
+    "Shared_Clean": pa.uint64(),
+}
+
+
+@dataclass
+class _HandMade:
+    """The attributes of a loaded snapshot that answers ask for."""
+
+    regions: pa.Table
+    label: str = "hand.mmp#0"
+    process: dict[str, Any] = field(default_factory=dict)
+    moment: dict[str, Any] = field(default_factory=dict)
+    capture: Capture = field(default_factory=Capture)
+    threads: pa.Table = field(default_factory=lambda: _make_table(THREADS, ()))
+    modules: pa.Table = field(default_factory=lambda: _make_table(MODULES, ()))
+    capability: pa.Table = field(default_factory=lambda: _make_table(CAPABILITY, ()))
+    usable_range: tuple[int, int, str] = (0x10000, 0x7FFF_FFFF_F000, "written by hand")
+    granularity: int = PAGE
+
+    @property
+    def raw(self) -> Snapshot:
+        """The raw snapshot, without tables."""
+        return Snapshot(self.capture, self.process, self.moment)
+
+
+def region(address: int, size: int, type_: str = "Private Data", **columns: Any) -> Row:
+    """Write one region; figures are known to be 0 unless given, text is null unless given."""
+    row: Row = dict.fromkeys(COUNTERS, 0)
+    row |= {"address": address, "size": size, "end": address + size, "type": type_, "protection": "rw-p"}
+    row |= {"state": "committed", "allocation": address, "blocks": 1, "committed": size, "private": size}
+    row |= {"offset": 0, "dev_major": 0, "dev_minor": 0, "inode": 0, "details": columns.get("path")}
+    return row | columns
+
+
+def make_regions(rows: Iterable[Row]) -> pa.Table:
+    """Put regions into a table of schema.REGIONS and the raw columns that answers look at."""
+    rows = list(rows)
+    raw = {name: pa.array([row.get(name) for row in rows], kind) for name, kind in _RAW.items()}
+    table = _make_table(REGIONS, rows)
+    for name, values in raw.items():
+        table = table.append_column(name, values)
+    return table
+
+
+def _make_table(fields: Iterable[Any], rows: Iterable[Row]) -> pa.Table:
+    fields, rows = tuple(fields), list(rows)
+    columns = {f.name: pa.array([row.get(f.name) for row in rows], find_arrow_type(f)) for f in fields}
+    return build_table(fields, columns)
+
+
+def make_snapshot(
+    rows: Iterable[Row] | pa.Table = (),
+    *,
+    host: Mapping[str, Any] | None = None,
+    system: Mapping[str, Any] | None = None,
+    threads: Iterable[Row] = (),
+    modules: Iterable[Row] = (),
+    capability: Iterable[Row] = (),
+    **attributes: Any,
+) -> LoadedSnapshot:
+    """Make a snapshot of some regions; further attributes as in `process={"pid": 1}`."""
+    made = _HandMade(
+        rows if isinstance(rows, pa.Table) else make_regions(rows),
+        capture=Capture(host=dict(host or {}), system=dict(system or {})),
+        threads=_make_table(THREADS, threads),
+        modules=_make_table(MODULES, modules),
+        capability=_make_table(CAPABILITY, capability),
+        **attributes,
+    )
+    return cast("LoadedSnapshot", made)
