@@ -59,6 +59,7 @@ class TableDecoder:
         self._table = table
         self._done: dict[str, pa.Array] = {}
         self._constants: dict[tuple[str, Fact], pa.Array] = {}
+        self._places: dict[str, NDArray[np.int64]] = {}
         self.exact_bytes: dict[str, pa.Array] = {}
 
     def decode(self, name: str) -> pa.Array:
@@ -96,6 +97,8 @@ class TableDecoder:
         if column.enc in ("chain", "diff"):
             values = self._add_reference(name, column, depth)
             return _finish(name, column, values, rows)
+        if column.enc == "plain" and column.by is not None and column.type != "float":
+            return _finish(name, column, self._read_scaled(name, column, signed=column.type == "int"), rows)
         if column.valid is not None or column.enc not in ("const", "null"):
             return _decode_alone(name, column, rows)
         key = (column.type, _read_constant(name, column) if column.enc == "const" else None)
@@ -104,7 +107,7 @@ class TableDecoder:
         return self._constants[key]
 
     def _add_reference(self, name: str, column: Column, depth: int) -> Uints:
-        values = _scale(column, _read_stored(name, column, self._table.rows, signed=True))
+        values = self._read_scaled(name, column, signed=True)
         other = self._follow(name, column, depth)
         if other.type not in (pa.uint64(), pa.int64()):
             raise CorruptError(f"it counts from a column {column.of!r} that holds no integers", field=name)
@@ -114,10 +117,36 @@ class TableDecoder:
         values[1:] += base[:-1]
         return np.cumsum(values, out=values)
 
+    def _read_scaled(self, name: str, column: Column, *, signed: bool) -> Uints:
+        """Read stored numbers, brought from the order of another column's codes into that of the table."""
+        stored = _read_stored(name, column, self._table.rows, signed=signed)
+        if column.by is not None:
+            if column.enc not in ("plain", "diff"):
+                raise UnsupportedVersionError(f"an order with {column.enc!r} is unknown", field=name)
+            stored = stored[self._find_places(name, column.by)]
+        return _scale(column, stored)
+
+    def _find_places(self, name: str, by: str) -> NDArray[np.int64]:
+        """Return where each row of the table stands in the order of the codes of ``by``."""
+        if by not in self._places:
+            order = np.argsort(self._read_codes(name, by), kind="stable")
+            places = np.empty(len(order), np.int64)
+            places[order] = np.arange(len(order))
+            self._places[by] = places
+        return self._places[by]
+
+    def _read_codes(self, name: str, of: str) -> NDArray[np.integer]:
+        """Read the codes of a dictionary column that has its own."""
+        column = self._table.columns.get(of)
+        if column is None or column.enc != "dict" or column.of is not None:
+            raise CorruptError(f"it refers to a column {of!r} that has no codes", field=name)
+        return _read_stored(of, column, self._table.rows, signed=False)
+
     def _decode_text(self, name: str, column: Column) -> pa.Array:
         rows = self._table.rows
         if column.enc == "dict":
-            codes, values = _read_dictionary(name, column, rows)
+            stored = self._read_codes(name, name if column.of is None else column.of)
+            codes, values = _read_dictionary(name, column, stored, rows)
             codes = pa.Array.from_buffers(
                 pa.int32(), rows, [_read_valid(name, column, rows), pa.py_buffer(codes)]
             )
@@ -160,7 +189,8 @@ def _decode_alone(name: str, column: Column, rows: int) -> pa.Array:
     if column.enc == "const":
         return _repeat(name, column, rows)
     if column.enc == "dict":
-        codes, values = _read_dictionary(name, column, rows)
+        stored = _read_stored(name, column, rows, signed=False)
+        codes, values = _read_dictionary(name, column, stored, rows)
         taken = values.take(pa.array(codes))
         return taken if column.valid is None else _mask(name, column, taken, rows)
     if column.enc == "plain" and column.type == "text":
@@ -215,13 +245,14 @@ def _find_type(name: str, column: Column) -> pa.DataType:
     return _TYPES[column.type]
 
 
-def _read_dictionary(name: str, column: Column, rows: int) -> tuple[NDArray[np.int32], pa.Array]:
+def _read_dictionary(
+    name: str, column: Column, codes: NDArray[np.integer], rows: int
+) -> tuple[NDArray[np.int32], pa.Array]:
     if column.values is None:
         raise CorruptError("a dictionary without values", field=name)
     if column.values.rows > rows:  # a constant of a trillion rows takes no bytes in the file
         raise CorruptError("a dictionary with more values than the column has rows", field=name)
     values = _decode_alone(name, column.values, column.values.rows)
-    codes = _read_stored(name, column, rows, signed=False)
     if rows and int(codes.max()) >= len(values):
         raise CorruptError("a code is beyond its dictionary", field=name)
     return codes.astype(np.int32), values

@@ -31,6 +31,7 @@ class Column:
     data: bytes = b""
     valid: Optional[bytes] = None
     of: Optional[str] = None
+    by: Optional[str] = None
     value: Fact = None
     rows: int = 0
     values: Optional[Column] = None

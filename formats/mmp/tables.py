@@ -17,6 +17,7 @@ from mmpscope.formats.model import Column, Fact, Facts, Table
 __all__ = ["COMPRESSION_LEVEL", "ENCODINGS", "TYPES", "Origin", "StoredTables", "pack_tables"]
 
 COMPRESSION_LEVEL = 6
+_STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED)  # the second wins where numbers outweigh names
 
 TYPES = ("uint", "int", "float", "bool", "text")
 ENCODINGS = ("null", "const", "plain", "delta", "chain", "same", "diff", "dict")
@@ -29,6 +30,7 @@ _KEYS: dict[str, type] = {
     "data": bytes,
     "valid": bytes,
     "of": str,
+    "by": str,
     "rows": int,
     "text": str,
 }
@@ -82,7 +84,13 @@ def pack_tables(tables: Mapping[str, Table]) -> dict[str, Facts]:
 
 def _pack_table(table: Table) -> Facts:
     raw = pack({name: _describe(column) for name, column in table.columns.items()})
-    return {"rows": table.rows, "raw": len(raw), "zlib": zlib.compress(raw, COMPRESSION_LEVEL)}
+    packed = min((_compress(raw, strategy) for strategy in _STRATEGIES), key=len)
+    return {"rows": table.rows, "raw": len(raw), "zlib": packed}
+
+
+def _compress(raw: bytes, strategy: int) -> bytes:
+    stream = zlib.compressobj(COMPRESSION_LEVEL, strategy=strategy)
+    return stream.compress(raw) + stream.flush()
 
 
 def _describe(column: Column) -> Facts:
@@ -97,7 +105,22 @@ def _describe(column: Column) -> Facts:
         nested = getattr(column, key)
         if nested is not None:
             described[key] = _describe(nested)
+    if column.width > 1 and column.enc in ENCODINGS:
+        described["data"] = _split_planes(column.data, column.width)
     return {**described, **column.extra}
+
+
+def _split_planes(data: bytes, width: int) -> bytes:
+    """Store all lowest bytes first, then all second ones and so on: like stands by like, and zlib finds it."""
+    return b"".join(data[plane::width] for plane in range(width))
+
+
+def _join_planes(data: bytes, width: int) -> bytes:
+    joined = bytearray(len(data))
+    rows = len(data) // width
+    for plane in range(width):
+        joined[plane::width] = data[plane * rows : (plane + 1) * rows]
+    return bytes(joined)
 
 
 def _unpack_table(stored: Facts, limits: Limits) -> Table:
@@ -141,6 +164,11 @@ def _read_column(name: str, described: Fact, most: int) -> Column:
     for key, value in known.items():
         if type(value) is not _KEYS[key] or (type(value) is int and not 0 <= value <= _MOST.get(key, most)):
             raise CorruptError(f"{key} of a column descriptor is not as it should be", field=name)
+    width, data = known.get("width", 0), known.get("data", b"")
+    if width > 1:
+        if len(data) % width:
+            raise CorruptError("the data of a column is no multiple of its width", field=name)
+        known["data"] = _join_planes(data, width)
     for key in _NESTED:
         if key in rest:
             known[key] = _read_column(name, rest.pop(key), most)
