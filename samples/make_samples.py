@@ -40,7 +40,15 @@ class Sample:
 
 
 def _collect(scenario: Scenario, output: Path, *options: str) -> None:
-    command = [sys.executable, "-m", "mmpscope.collector", str(scenario.pid), *options, str(output)]
+    command = [
+        sys.executable,
+        "-m",
+        "mmpscope.collector",
+        str(scenario.pid),
+        "--quiet",
+        *options,
+        str(output),
+    ]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
 
 

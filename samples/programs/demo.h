@@ -136,7 +136,7 @@ static inline void settle(void) {
 /* Map private memory at exactly this address; NULL where something else is in the way. A kernel before 4.17 takes
  * the address as a wish only, hence the comparison. */
 static inline char *map_at(uintptr_t address, size_t size, int rights) {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
     char *got = mmap((void *)address, size, rights, flags, -1, 0);
     if (got == MAP_FAILED) return NULL;
     if ((uintptr_t)got == address) return got;

@@ -80,7 +80,7 @@ static void fill_gaps(uintptr_t window_start, uintptr_t window_end) {
 
 static void ask_kernel(void) {
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-        char *got = mmap(NULL, requests[i], PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        char *got = mmap(NULL, requests[i], PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         say("request size=%zu fits=%d", requests[i], got != MAP_FAILED);
         if (got != MAP_FAILED) munmap(got, requests[i]);
     }

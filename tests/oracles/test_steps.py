@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from support.observing import Observation, observe
@@ -68,6 +69,13 @@ def _find_new_mappings(moments: dict[str, Observation], step: str) -> list[tuple
     return sorted(moments[step].kernel.mappings - before.mappings)
 
 
+def _find_written(moment: Observation) -> dict[str, Any]:
+    """Return the region that holds the 8 MiB written: it lies where no other program memory does."""
+    rows: list[dict[str, Any]] = moment.snapshot.regions.to_pylist()
+    [row] = [row for row in rows if row["total_ws"] == 8 * MIB and row["type"] == "Private Data"]
+    return row
+
+
 @pytest.mark.parametrize("step", [name for name in STEPS if name.split()[0] in EXACT])
 def test_a_step_moves_these_figures_and_no_others(moments: dict[str, Observation], step: str) -> None:
     """Reserve, commit, write, views, locks: Size, Committed, Private and WS move as VMMap's do."""
@@ -80,8 +88,10 @@ def test_a_step_moves_these_figures_and_no_others(moments: dict[str, Observation
 
 def test_fork_makes_private_pages_shareable_and_keeps_the_total(moments: dict[str, Observation]) -> None:
     """After fork the parent's untouched pages are shared: Private WS falls, Total WS and all else stay."""
+    before, after = (_find_written(moments[name]) for name in ("write again", "fork"))
+    assert (before["private_ws"], before["shareable_ws"]) == (8 * MIB, 0)
+    assert (after["private_ws"], after["shareable_ws"]) == (0, 8 * MIB)
     change = _find_change(moments, "fork")
-    assert change["Private Data"] == {"private_ws": -8 * MIB, "shareable_ws": 8 * MIB}
     assert change["Mapped File"] == {"private_ws": -MIB, "shareable_ws": MIB}
     for columns in change.values():
         assert set(columns) == {"private_ws", "shareable_ws"}
@@ -90,11 +100,7 @@ def test_fork_makes_private_pages_shareable_and_keeps_the_total(moments: dict[st
 
 def test_pages_of_a_forked_child_are_shared(moments: dict[str, Observation]) -> None:
     """The child has the same 8 MiB resident, none of it private, all of it mapped by two processes."""
-    [row] = [
-        row
-        for row in moments["child"].snapshot.regions.to_pylist()
-        if row["address"] == moments["write again"].said["address"]
-    ]
+    row = _find_written(moments["child"])
     assert (row["total_ws"], row["private_ws"]) == (8 * MIB, 0)
     assert (row["shared_ws"], row["cow_shared"]) == (8 * MIB, 8 * MIB)
 
