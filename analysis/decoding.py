@@ -76,6 +76,8 @@ class TableDecoder:
             _find_type(name, column)
             if column.enc == "same":
                 array = self._follow(name, column, depth)
+                if self._table.columns[str(column.of)].type != column.type:
+                    raise CorruptError(f"it refers to a column {column.of!r} of another type", field=name)
                 if column.of in self.exact_bytes:
                     self.exact_bytes[name] = self.exact_bytes[column.of]
             elif column.type == "text":
@@ -99,6 +101,10 @@ class TableDecoder:
             return _finish(name, column, values, rows)
         if column.enc == "plain" and column.by is not None and column.type != "float":
             return _finish(name, column, self._read_scaled(name, column, signed=column.type == "int"), rows)
+        if column.enc == "dict":
+            codes, values = self._read_dictionary(name, column)
+            taken = values.take(pa.array(codes))
+            return taken if column.valid is None else _mask(name, column, taken, rows)
         if column.valid is not None or column.enc not in ("const", "null"):
             return _decode_alone(name, column, rows)
         key = (column.type, _read_constant(name, column) if column.enc == "const" else None)
@@ -135,6 +141,19 @@ class TableDecoder:
             self._places[by] = places
         return self._places[by]
 
+    def _read_dictionary(self, name: str, column: Column) -> tuple[NDArray[np.int32], pa.Array]:
+        """Return codes and values; a dictionary without codes takes those of another column."""
+        rows = self._table.rows
+        if column.values is None:
+            raise CorruptError("a dictionary without values", field=name)
+        if column.values.rows > rows:  # a constant of a trillion rows takes no bytes in the file
+            raise CorruptError("a dictionary with more values than the column has rows", field=name)
+        values = _decode_alone(name, column.values, column.values.rows)
+        codes = self._read_codes(name, name if column.of is None else column.of)
+        if rows and int(codes.max()) >= len(values):
+            raise CorruptError("a code is beyond its dictionary", field=name)
+        return codes.astype(np.int32), values
+
     def _read_codes(self, name: str, of: str) -> NDArray[np.integer]:
         """Read the codes of a dictionary column that has its own."""
         column = self._table.columns.get(of)
@@ -145,11 +164,14 @@ class TableDecoder:
     def _decode_text(self, name: str, column: Column) -> pa.Array:
         rows = self._table.rows
         if column.enc == "dict":
-            stored = self._read_codes(name, name if column.of is None else column.of)
-            codes, values = _read_dictionary(name, column, stored, rows)
+            codes, values = self._read_dictionary(name, column)
             codes = pa.Array.from_buffers(
                 pa.int32(), rows, [_read_valid(name, column, rows), pa.py_buffer(codes)]
             )
+        elif column.enc == "const":  # one value, however long: not to be written out row by row
+            buffers = [_read_valid(name, column, rows), pa.py_buffer(np.zeros(rows, np.int32))]
+            codes = pa.Array.from_buffers(pa.int32(), rows, buffers)
+            values = pa.array([_read_constant(name, column)], pa.binary())
         else:
             encoded = _decode_alone(name, column, rows).dictionary_encode()
             codes, values = encoded.indices, encoded.dictionary
@@ -188,11 +210,6 @@ def _decode_alone(name: str, column: Column, rows: int) -> pa.Array:
         return pa.nulls(rows, kind)
     if column.enc == "const":
         return _repeat(name, column, rows)
-    if column.enc == "dict":
-        stored = _read_stored(name, column, rows, signed=False)
-        codes, values = _read_dictionary(name, column, stored, rows)
-        taken = values.take(pa.array(codes))
-        return taken if column.valid is None else _mask(name, column, taken, rows)
     if column.enc == "plain" and column.type == "text":
         return _read_text(name, column, rows)
     if column.enc == "plain" and column.type == "float":
@@ -243,19 +260,6 @@ def _find_type(name: str, column: Column) -> pa.DataType:
     if column.type not in _TYPES:
         raise UnsupportedVersionError(f"the type {column.type!r} is unknown to this version", field=name)
     return _TYPES[column.type]
-
-
-def _read_dictionary(
-    name: str, column: Column, codes: NDArray[np.integer], rows: int
-) -> tuple[NDArray[np.int32], pa.Array]:
-    if column.values is None:
-        raise CorruptError("a dictionary without values", field=name)
-    if column.values.rows > rows:  # a constant of a trillion rows takes no bytes in the file
-        raise CorruptError("a dictionary with more values than the column has rows", field=name)
-    values = _decode_alone(name, column.values, column.values.rows)
-    if rows and int(codes.max()) >= len(values):
-        raise CorruptError("a code is beyond its dictionary", field=name)
-    return codes.astype(np.int32), values
 
 
 def _read_text(name: str, column: Column, rows: int) -> pa.BinaryArray:

@@ -39,11 +39,13 @@ def stored_tables(draw: st.DrawFn) -> Table:
     rows = draw(st.integers(0, 20))
     columns: dict[str, Column] = {}
     for index in range(draw(st.integers(1, 6))):
-        columns[f"c{index}"] = _draw_stored(draw, rows, sorted(columns))
+        columns[f"c{index}"] = _draw_stored(draw, rows, columns)
     return Table(rows, columns)
 
 
-def _draw_stored(draw: st.DrawFn, rows: int, others: list[str]) -> Column:
+def _draw_stored(draw: st.DrawFn, rows: int, columns: dict[str, Column]) -> Column:
+    others = sorted(columns)
+    coded = [name for name in others if columns[name].enc == "dict" and columns[name].of is None]
     encodings = ["null", "const", "plain", "delta", "dict"] + ["same", "chain", "diff"] * bool(others)
     enc = draw(st.sampled_from(encodings))
     kind = draw(st.sampled_from(["uint", "int"]))
@@ -51,14 +53,18 @@ def _draw_stored(draw: st.DrawFn, rows: int, others: list[str]) -> Column:
     if enc == "null":
         return Column(kind, enc)
     if enc == "same":
-        return Column(kind, enc, of=draw(st.sampled_from(others)))
+        of = draw(st.sampled_from(others))
+        return Column(columns[of].type, enc, of=of)
     if enc == "const":
         return Column(kind, enc, value=draw(SCALARS[kind]), valid=valid)
     width = draw(WIDTHS)
     if enc == "dict":
         if not rows:
             return Column(kind, "null")
+        borrowed = draw(st.none() | st.sampled_from(coded)) if coded else None
         size = draw(st.integers(1, rows))
+        if borrowed is not None and columns[borrowed].values is not None:
+            size = columns[borrowed].values.rows
         values = encode_table(
             {"v": Plain(kind, draw(st.lists(SCALARS[kind], min_size=size, max_size=size)))}, size
         )
@@ -66,12 +72,14 @@ def _draw_stored(draw: st.DrawFn, rows: int, others: list[str]) -> Column:
         codes = draw(st.lists(st.integers(0, size - 1), min_size=rows, max_size=rows))
         data = b"".join(code.to_bytes(width, "little") for code in codes)
         nested = Column(**{**vars(nested), "rows": size})
+        if borrowed is not None:
+            return Column(kind, enc, valid=valid, values=nested, of=borrowed)
         return Column(kind, enc, width=width, data=data, valid=valid, values=nested)
     data = draw(st.binary(min_size=width * rows, max_size=width * rows))
     of = draw(st.sampled_from(others)) if enc in ("chain", "diff") else None
-    return Column(
-        kind, enc, width=width, scale=draw(st.sampled_from([1, 3, 4096])), data=data, valid=valid, of=of
-    )
+    by = draw(st.sampled_from(coded)) if coded and enc in ("plain", "diff") else None
+    scale = draw(st.sampled_from([1, 3, 4096]))
+    return Column(kind, enc, width=width, scale=scale, data=data, valid=valid, of=of, by=by)
 
 
 def _restore(array: pa.Array, exact: pa.Array | None) -> list[object]:
