@@ -8,14 +8,14 @@ is computed here.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO
 
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.output import STDOUT, open_output
 from mmpscope.analysis.reporters.names import show_name
-from mmpscope.analysis.schema import TABLES
+from mmpscope.analysis.schema import Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,14 +68,14 @@ def write_table(table: pa.Table, path: str, format: str | None = None, *, force:
         writer(table, stream)
 
 
-def describe_columns(table: pa.Table, kind: str) -> pa.Table:
+def describe_columns(table: pa.Table, fields: Sequence[Field]) -> pa.Table:
     """Put unit and meaning of every column that the schema knows into the table's field metadata."""
-    known = {field.name: field for field in TABLES.get(kind, ())}
+    known = {field.name: field for field in fields}
     schema = table.schema
     for index, field in enumerate(schema):
         if (meant := known.get(field.name)) is not None:
             schema = schema.set(index, field.with_metadata({"unit": meant.unit, "meaning": meant.meaning}))
-    return table.cast(schema.with_metadata({"mmpscope.table": kind}))
+    return table.cast(schema)
 
 
 def iterate_rows(table: pa.Table) -> Iterator[dict[str, object]]:

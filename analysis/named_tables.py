@@ -10,6 +10,7 @@ import pyarrow as pa
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.listing import keep_types
+from mmpscope.analysis.schema import TABLES
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -49,4 +50,4 @@ def stack_tables(snapshots: Sequence[LoadedSnapshot], name: str, types: Sequence
     stacked = pa.concat_tables(parts, promote_options="permissive")
     if types and "type" not in stacked.column_names:
         raise UsageError(f"the table {name} has no types of memory; leave --type out")
-    return describe_columns(keep_types(stacked, types), name)
+    return describe_columns(keep_types(stacked, types), TABLES[name])

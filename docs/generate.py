@@ -38,7 +38,7 @@ Written by `python -m docs.generate` from what each command says of itself.
 Answers go to standard output, all else to standard error, which stays empty where nothing is wrong. On a
 terminal, tables fit its width; in a pipe they are as wide as they need, unless COLUMNS is set. NO_COLOR is
 obeyed. Sizes on the screen are KiB; `?` stands for a figure that is not known (the second line says why), `-`
-for one that does not exist. JSON answers are described in [json.md](json.md), figures in [metrics.md](metrics.md).
+for one that does not exist. [json.md](json.md) describes JSON answers, [metrics.md](metrics.md) the figures.
 
 | exit code | when |
 | --- | --- |
@@ -98,13 +98,14 @@ def _run(command: str, columns: int | None = None) -> str:
     _, *words = shlex.split(command)
     environment = {**os.environ, **({"COLUMNS": str(columns)} if columns else {})}
     python = [sys.executable, "-m", "mmpscope.analysis", *words]
-    return subprocess.run(
+    # our own program, and the words of our own documents
+    return subprocess.run(  # noqa: S603
         python, cwd=ROOT, env=environment, check=True, capture_output=True, text=True
     ).stdout
 
 
 def execute(text: str) -> str:
-    """Run the Python fences of a document in their order, and put what each prints into the fence after it."""
+    """Run the Python fences of a document in order, and put what each prints into the fence after it."""
     names: dict[str, object] = {}
 
     def run(block: re.Match[str]) -> str:

@@ -19,7 +19,7 @@ from mmpscope.analysis.options import Inputs, Manner, Writing
 
 if TYPE_CHECKING:
     from mmpscope.analysis.reporters.report import Report
-    from mmpscope.formats.source import Fault, Source
+    from mmpscope.formats.source import Fault
 
 __all__ = ["run"]
 
@@ -35,27 +35,32 @@ def run(inputs: Inputs, writing: Writing, manner: Manner) -> int:
 
 def _verify_each(inputs: Sequence[str]) -> Iterator[Report]:
     from mmpscope.analysis.loading import expand_input
-    from mmpscope.analysis.reporters.info_report import describe_fault
-    from mmpscope.analysis.reporters.report import Report
 
     for path in (path for text in inputs for path in expand_input(text)):
         faults = _find_faults(path)
-        lines = [f"{path}: {describe_fault(fault)}" for fault in faults] or [f"{path}: ok"]
-        rows = [asdict(fault) for fault in faults]
-        yield Report("verify", lambda _, lines=lines: lines, {"file": path, "ok": not faults}, rows=rows)
+        yield _report(path, faults)
+
+
+def _report(path: str, faults: Sequence[Fault]) -> Report:
+    from mmpscope.analysis.reporters.info_report import describe_fault
+    from mmpscope.analysis.reporters.names import show_name
+    from mmpscope.analysis.reporters.report import Report
+
+    said = [describe_fault(fault) for fault in faults] or ["ok"]
+    lines = [show_name(f"{path}: {sentence}") for sentence in said]
+    rows = [asdict(fault) for fault in faults]
+    return Report("verify", lambda _: lines, {"file": path, "ok": not faults}, rows=rows)
 
 
 def _find_faults(path: str) -> Sequence[Fault]:
-    """Read everything; the reader of another format than ours finds what it finds while it reads."""
-    from mmpscope.formats.errors import NotASnapshotError
+    from mmpscope.formats.mmp.header import is_mmp
     from mmpscope.formats.mmp.verify import verify
-    from mmpscope.formats.registry import open_source
+    from mmpscope.formats.registry import open_bytes, open_source
 
-    if path == "-":
-        return verify(sys.stdin.buffer)
-    try:
-        with _open(path) as stream:
+    with open_bytes(path) as stream:
+        if is_mmp(stream.peek()):
             return verify(stream)
-    except NotASnapshotError:
-        with closing(open_source(path, partial=True)) as source:
-            return [fault for entry in source.entries for fault in _read(source, entry.index)]
+    with closing(open_source(path, partial=True)) as source:  # another format: its reader meets every fault
+        for entry in source.entries:
+            source.read(entry.index)
+        return source.faults

@@ -23,16 +23,22 @@ UNKNOWN = "?"
 NOT_APPLICABLE = "-"
 """Stands for a figure that does not exist for a row."""
 
+_WIDE = 1 << 40
 _FACTORS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 _SIZE = re.compile(r"(0x[0-9a-f]+)|([0-9]+)(?:\.([0-9]+))?([kmgt]?)(?:i?b)?", re.IGNORECASE)
 
 
 def show_kib(value: int | None, *, sign: bool = False) -> str:
-    """Write bytes as KiB with thousands separators; the part of a KiB shows as a tenth, rounded up."""
+    """Write bytes as KiB with thousands separators; the part of a KiB shows as a tenth, rounded up.
+
+    From 1 TiB on the unit is TiB, and said: the free space of a 64-bit process would widen every table.
+    """
     if value is None:
         return UNKNOWN
-    whole, rest = divmod(abs(value), 1024)
     lead = "-" if value < 0 else "+" if sign and value else ""
+    if abs(value) >= _WIDE:
+        return f"{lead}{abs(value) * 10 // _WIDE / 10:,.1f} TiB"
+    whole, rest = divmod(abs(value), 1024)
     return f"{lead}{whole:,}" + (f".{min(9, -(-rest * 10 // 1024))}" if rest else "")
 
 

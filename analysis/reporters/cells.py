@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count, show_kib
+from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, UNKNOWN, show_address, show_count, show_kib
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.text_table import KEEP, TextColumn
-from mmpscope.analysis.schema import TABLES
+from mmpscope.analysis.schema import Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,13 +30,15 @@ class Shown:
     least: int = 0
 
 
-def lay_out(kind: str, columns: Sequence[Shown], shown: pa.Table, rest: pa.Table) -> list[TextColumn]:
+def lay_out(
+    fields: Sequence[Field], columns: Sequence[Shown], shown: pa.Table, rest: pa.Table | None = None
+) -> list[TextColumn]:
     """Turn columns of a table into text; ``rest`` are rows beyond a limit, folded into one that keeps the
     sums.
 
     Columns that the table lacks are left out.
     """
-    units = {field.name: field.unit for field in TABLES[kind]}
+    units = {field.name: field.unit for field in fields}
     laid: list[TextColumn] = []
     for column in columns:
         if column.name not in shown.column_names:
@@ -53,21 +55,24 @@ def lay_out(kind: str, columns: Sequence[Shown], shown: pa.Table, rest: pa.Table
 
 
 def show_values(name: str, unit: str, values: Sequence[Any]) -> list[str]:
-    """Write the values of one column; a null number is not known, a null text is blank."""
+    """Write one column: a null number is not known, a null text blank, a null ratio means nothing."""
     if unit == "bytes":
         return [show_kib(value) for value in values]
     if unit == "address":
         return [show_address(value) for value in values]
     if name in _COUNTS:
         return [show_count(value) for value in values]
-    if any(isinstance(value, str) for value in values):
+    kinds = {type(value) for value in values}
+    if str in kinds:
         return ["" if value is None else show_name(value) for value in values]
+    if float in kinds:
+        return [NOT_APPLICABLE if value is None else f"{value:.3f}" for value in values]
     return [UNKNOWN if value is None else str(value) for value in values]
 
 
-def fold_rows(rest: pa.Table, name: str, unit: str, *, is_first: bool) -> list[str]:
+def fold_rows(rest: pa.Table | None, name: str, unit: str, *, is_first: bool) -> list[str]:
     """Write the one cell that stands for the rows beyond the limit; no cell where there are none."""
-    if not rest.num_rows:
+    if rest is None or not rest.num_rows:
         return []
     if is_first:
         return [f"({rest.num_rows:,} more)"]

@@ -56,9 +56,9 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
 
 def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:
     """Say in one line what is not known, and why; in verbose, with a line for each item."""
-    missing = [row for row in rows if row.state != "ok" and row.state != "not applicable"]
     if screen.verbose:
-        return [show_name(f"  {row.state}: {row.item}{_because(row)}") for row in missing]
+        return [show_name(f"  {row.state}: {row.item}{_because(row)}") for row in rows if row.state != "ok"]
+    missing = [row for row in rows if row.state in {"unavailable", "partial"}]
     if not missing:
         return []
     reasons: dict[str, list[str]] = {}

@@ -85,9 +85,7 @@ def _draw_snapshots(rows: Sequence[Mapping[str, Any]], screen: Screen) -> list[s
         TextColumn("Taken", [show_time(row["time_ns"]) for row in rows]),
         TextColumn("PID", [UNKNOWN if row["pid"] is None else str(row["pid"]) for row in rows], True),
         TextColumn("Name", [show_name(row["name"] or UNKNOWN) for row in rows], least=15),
-        TextColumn(
-            "Regions", [UNKNOWN if row["regions"] is None else f"{row['regions']:,}" for row in rows], True
-        ),
+        TextColumn("Regions", [show_count(row["regions"]) for row in rows], True),
     ]
     return render_table(columns, screen)
 

@@ -10,6 +10,7 @@ from mmpscope.analysis.reporters.head import describe_capability, describe_snaps
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.text_table import KEEP, explain_marks, render_table
+from mmpscope.analysis.schema import TABLES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,7 +93,7 @@ def draw_list(kind: str, table: pa.Table, rest: pa.Table, screen: Screen) -> lis
     """Lay out one of the tables; a column in which nothing is known is left out (the head says why)."""
     if not table.num_rows:
         return [f"no {kind}"]
-    laid = lay_out(kind, _COLUMNS[kind], table, rest)
+    laid = lay_out(TABLES[kind], _COLUMNS[kind], table, rest)
     columns = [column for column in laid if _says_something(column.cells)]
     return render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
 

@@ -12,6 +12,7 @@ from mmpscope.analysis.reporters.head import describe_capability, describe_snaps
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.text_table import KEEP, TextColumn, explain_marks, render_table
+from mmpscope.analysis.schema import REGIONS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +53,7 @@ def report_regions(snapshot: LoadedSnapshot, regions: pa.Table, shown: pa.Table,
         if not shown.num_rows:
             return [*draw_head(snapshot, screen), "", "no region fits"]
         wanted = [*_COLUMNS, *(_MORE if screen.verbose else ()), _DETAILS]
-        columns = _mark_rows(lay_out("regions", wanted, shown, rest), shown)
+        columns = _mark_rows(lay_out(REGIONS, wanted, shown, rest), shown)
         lines = render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
         return [*draw_head(snapshot, screen), "", *lines]
 

@@ -18,6 +18,7 @@ from mmpscope.analysis.export import EXTENSIONS, describe_columns, iterate_rows,
 from mmpscope.analysis.options import Manner, Writing
 from mmpscope.analysis.output import STDOUT, check_output, open_output
 from mmpscope.analysis.reporters.screen import Screen, find_screen
+from mmpscope.analysis.schema import TABLES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,7 +77,7 @@ def write_json(report: Report) -> Iterator[str]:
         yield f" {json.dumps(key)}: {json.dumps(value)},"
     yield ' "rows": ['
     table = report.table
-    rows = iter(report.rows) if table is None else iterate_rows(describe_columns(table, report.kind))
+    rows = iter(report.rows) if table is None else iterate_rows(describe_columns(table, TABLES[report.kind]))
     last = next(rows, None)
     for row in rows:
         yield f"  {json.dumps(last)},"
@@ -103,4 +104,5 @@ def _stack(reports: Sequence[Report]) -> pa.Table:
     tables = [report.table for report in reports if report.table is not None]
     if not tables:
         raise UsageError("this answer is no table. Use --json, or a file name that ends in .json or .txt")
-    return describe_columns(pa.concat_tables(tables, promote_options="permissive"), reports[0].kind)
+    stacked = pa.concat_tables(tables, promote_options="permissive")
+    return describe_columns(stacked, TABLES[reports[0].kind])

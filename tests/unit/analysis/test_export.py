@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import choose_format, describe_columns, write_table
+from mmpscope.analysis.schema import REGIONS
 from mmpscope.formats.errors import OutputError, OutputExistsError
 from pyarrow import parquet
 
@@ -42,7 +43,7 @@ def _table() -> pa.Table:
                 "nothing": pa.nulls(rows),
             }
         ),
-        "regions",
+        REGIONS,
     )
 
 
