@@ -30,7 +30,7 @@ __all__ = [
 class Field:
     """One column: ``type`` is an Arrow type name (uint64, int64, uint32, float64, bool, string).
 
-    Text columns of tables with a row a region or allocation are dictionary-encoded strings.
+    Text is dictionary-encoded: names repeat, and equal names can be compared as numbers.
     """
 
     name: str

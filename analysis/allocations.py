@@ -1,0 +1,69 @@
+"""Regions joined to allocations: a library with its .bss, a stack with its guard, an arena with its tail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from mmpscope.analysis.columns import Numbers, RawColumns, Text
+from mmpscope.analysis.grouping import Groups, group_by
+from mmpscope.analysis.layout import Rows
+from mmpscope.analysis.schema import ALLOCATIONS, COUNTERS
+from mmpscope.analysis.tables import build_table
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["list_allocations"]
+
+_GUARD = "guard"
+_MOST_RIGHTS = 64
+
+
+def list_allocations(snapshot: LoadedSnapshot) -> pa.Table:
+    """Return schema.ALLOCATIONS, one row an allocation, sorted by address.
+
+    Type, subtype and details are those of the first region that is no guard. Protection lists the different
+    rights of its regions, as in ``r--p, r-xp, rw-p``.
+    """
+    regions = RawColumns(snapshot.regions)
+    groups = group_by(regions.numbers("allocation").values)
+    shown = _choose_shown(regions, groups)
+    columns: dict[str, object] = {name: groups.sum(regions.numbers(name)).numbers for name in COUNTERS}
+    columns |= {name: regions.text(name).take(shown) for name in ("snapshot", "type", "subtype", "details")}
+    columns |= {
+        "address": Numbers(regions.numbers("address").values[groups.first]),
+        "size": groups.sum(regions.numbers("size")).numbers,
+        "end": Numbers(groups.max(regions.numbers("end").values)),
+        "protection": _join_rights(regions.text("protection"), groups),
+        "blocks": groups.count.astype(np.uint32),
+        "first": groups.first.astype(np.uint32),
+    }
+    return build_table(ALLOCATIONS, columns, len(groups.begins))
+
+
+def _choose_shown(regions: RawColumns, groups: Groups) -> Rows:
+    """Choose the region that speaks for each allocation: the first that is no guard, else the first."""
+    is_guard = regions.text("subtype").match(lambda subtype: subtype == _GUARD)
+    rows = np.arange(regions.rows)
+    last = np.int64(regions.rows)
+    candidates = np.where(is_guard, last, rows)
+    if not regions.rows:
+        return rows
+    best = np.minimum.reduceat(candidates[groups.order], groups.begins)
+    return np.where(best < last, best, groups.first)
+
+
+def _join_rights(rights: Text, groups: Groups) -> Text:
+    """Return the different rights of each group, one question per distinct combination."""
+    kinds = np.minimum(rights.codes, _MOST_RIGHTS - 1).astype(np.uint64)
+    bits = groups.join_bits(np.uint64(1) << kinds)
+    combinations, codes = np.unique(bits, return_inverse=True)
+    names = [", ".join(sorted(_name_rights(int(combination), rights))) for combination in combinations]
+    return Text(codes.astype(np.int32), (*names, None))
+
+
+def _name_rights(bits: int, rights: Text) -> list[str]:
+    codes = enumerate(rights.values)
+    return [text for code, text in codes if text and bits >> min(code, _MOST_RIGHTS - 1) & 1]

@@ -1,0 +1,178 @@
+"""Raw columns as numpy sees them: numbers with their mask of what is known, text as codes of distinct values.
+
+So nullable arithmetic is written once, and a question about a name is asked once per distinct name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from mmpscope.formats.errors import CorruptError
+from numpy.typing import NDArray
+
+__all__ = ["Bools", "Codes", "Numbers", "RawColumns", "Text", "Uints"]
+
+Bools = NDArray[np.bool_]
+Codes = NDArray[np.int32]
+Uints = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """uint64 values, and which of them are known (None: all); an unknown value is stored as 0."""
+
+    values: Uints
+    known: Bools | None = None
+
+    def __add__(self, other: Numbers) -> Numbers:
+        return Numbers(self.values + other.values, _both(self.known, other.known))
+
+    def minus(self, other: Numbers) -> Numbers:
+        """Subtract, not below 0."""
+        values = self.values - np.minimum(self.values, other.values)
+        return Numbers(values, _both(self.known, other.known))
+
+    def at_most(self, other: Numbers) -> Numbers:
+        """Take the smaller of the two."""
+        return Numbers(np.minimum(self.values, other.values), _both(self.known, other.known))
+
+    def exceeds(self, other: Numbers) -> Bools:
+        """Tell where this is known to be larger than the other, which is known as well."""
+        larger: Bools = self.values > other.values
+        known = _both(self.known, other.known)
+        return larger if known is None else larger & known
+
+    def where(self, mask: Bools, other: Numbers) -> Numbers:
+        """Keep this where ``mask`` is true, take the other elsewhere."""
+        values = np.where(mask, self.values, other.values)
+        if self.known is None and other.known is None:
+            return Numbers(values)
+        return Numbers(values, np.where(mask, self.is_known, other.is_known))
+
+    def only(self, mask: Bools) -> Numbers:
+        """Keep this where ``mask`` is true; it is unknown elsewhere."""
+        known = mask if self.known is None else self.known & mask
+        return Numbers(self.values * known, None if known.all() else known)
+
+    def take(self, rows: NDArray[np.int64]) -> Numbers:
+        """Return the numbers of some rows."""
+        return Numbers(self.values[rows], None if self.known is None else self.known[rows])
+
+    @property
+    def is_known(self) -> Bools:
+        """Which values are known, as a mask."""
+        return np.ones(len(self.values), np.bool_) if self.known is None else self.known
+
+    def to_arrow(self) -> pa.Array:
+        """Return a uint64 array with nulls where unknown."""
+        return pa.array(self.values, mask=None if self.known is None else ~self.known)
+
+    @classmethod
+    def from_arrow(cls, array: pa.Array) -> Numbers:
+        """Take a uint64 array."""
+        if not array.null_count:
+            return cls(array.to_numpy())
+        known = array.is_valid().to_numpy(zero_copy_only=False)
+        return cls(array.fill_null(0).to_numpy(), known)
+
+    @classmethod
+    def unknown(cls, rows: int) -> Numbers:
+        """Return values that are all unknown."""
+        return cls(np.zeros(rows, np.uint64), np.zeros(rows, np.bool_))
+
+    @classmethod
+    def zeros(cls, rows: int) -> Numbers:
+        """Return values that are all known to be 0."""
+        return cls(np.zeros(rows, np.uint64))
+
+
+def _both(one: Bools | None, other: Bools | None) -> Bools | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text by code: ``values[codes[row]]``; null has the code ``len(values)``, whose value is None."""
+
+    codes: Codes
+    values: tuple[str | None, ...]
+
+    def match(self, matches: Callable[[str], object]) -> Bools:
+        """Ask once per distinct value; null never matches."""
+        answers = [value is not None and bool(matches(value)) for value in self.values]
+        return np.array(answers, np.bool_)[self.codes]
+
+    @property
+    def is_null(self) -> Bools:
+        """Which rows have no text."""
+        nulls: Bools = self.codes == len(self.values) - 1
+        return nulls
+
+    def take(self, rows: NDArray[np.int64]) -> Text:
+        """Return the text of some rows."""
+        return Text(self.codes[rows], self.values)
+
+    def to_arrow(self) -> pa.Array:
+        """Return a dictionary-encoded array."""
+        nulls = self.is_null
+        codes = pa.array(self.codes, mask=nulls if nulls.any() else None)
+        return pa.DictionaryArray.from_arrays(codes, pa.array(self.values[:-1], pa.string()))
+
+    @classmethod
+    def repeat(cls, text: str, rows: int) -> Text:
+        """Return the same text for every row."""
+        return cls(np.zeros(rows, np.int32), (text, None))
+
+
+class RawColumns:
+    """Columns of a raw table by name; a column that is not there is all unknown."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+        self.rows = len(table)
+        self._numbers: dict[str, Numbers] = {}
+        self._texts: dict[str, Text] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.table.column_names
+
+    def numbers(self, name: str) -> Numbers:
+        """Return a column of unsigned numbers; CorruptError where it holds something else."""
+        if name not in self._numbers:
+            self._numbers[name] = self._read_numbers(name)
+        return self._numbers[name]
+
+    def text(self, name: str) -> Text:
+        """Return a column of text; CorruptError where it holds something else."""
+        if name not in self._texts:
+            self._texts[name] = self._read_text(name)
+        return self._texts[name]
+
+    def _read_numbers(self, name: str) -> Numbers:
+        if name not in self:
+            return Numbers.unknown(self.rows)
+        array = _join(self.table.column(name))
+        if array.type != pa.uint64():
+            raise CorruptError(f"it holds {array.type} in place of unsigned numbers", field=name)
+        return Numbers.from_arrow(array)
+
+    def _read_text(self, name: str) -> Text:
+        if name not in self:
+            return Text(np.zeros(self.rows, np.int32), (None,))
+        array = _join(self.table.column(name))
+        if pa.types.is_string(array.type):
+            array = array.dictionary_encode()
+        if not pa.types.is_dictionary(array.type):
+            raise CorruptError(f"it holds {array.type} in place of text", field=name)
+        values = array.dictionary.to_pylist()
+        codes = array.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
+        return Text(codes, (*values, None))
+
+
+def _join(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -1,0 +1,125 @@
+"""The geometry of a map: who touches whom, what has a file behind it, and which parts were loaded together."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from mmpscope.analysis.columns import Bools, RawColumns, Uints
+from mmpscope.analysis.rights import Rights
+from numpy.typing import NDArray
+
+__all__ = ["Layout", "Rows", "align_down", "align_up"]
+
+Rows = NDArray[np.int64]
+
+_FAR = np.uint64(1 << 32)
+
+
+class Layout:
+    """Regions in address order, ``start`` to ``end``, with the masks that rules ask for."""
+
+    def __init__(self, raw: RawColumns, start: Uints, end: Uints, rights: Rights) -> None:
+        self.raw = raw
+        self.rows = len(start)
+        self.start = start
+        self.end = end
+        self.rights = rights
+        self.path = raw.text("path")
+
+    @cached_property
+    def size(self) -> Uints:
+        """Bytes of each region."""
+        return self.end - self.start
+
+    @cached_property
+    def touches_below(self) -> Bools:
+        """Regions that begin where the region before them ends."""
+        touches = np.zeros(self.rows, np.bool_)
+        touches[1:] = self.start[1:] == self.end[:-1]
+        return touches
+
+    @cached_property
+    def touches_above(self) -> Bools:
+        """Regions that end where the region after them begins."""
+        touches = np.zeros(self.rows, np.bool_)
+        touches[:-1] = self.touches_below[1:]
+        return touches
+
+    @cached_property
+    def is_pseudo(self) -> Bools:
+        """Regions without a file: inode 0. What stands in brackets there is a name by the kernel."""
+        inode, major, minor = (self.raw.numbers(name).values for name in ("inode", "dev_major", "dev_minor"))
+        nothing: Bools = (inode == 0) & (major == 0) & (minor == 0)
+        return nothing & ~self.path.match(lambda path: path.startswith("/"))
+
+    @cached_property
+    def is_anonymous(self) -> Bools:
+        """Private memory without file and without name."""
+        return self.is_pseudo & self.path.is_null & self.rights.private
+
+    @cached_property
+    def is_reservation(self) -> Bools:
+        """Anonymous memory that has no access right."""
+        return self.is_anonymous & ~self.rights.accessible
+
+    @cached_property
+    def file(self) -> Rows:
+        """Number of the file behind each region, equal for equal device, inode and path; -1 where there is none."""
+        numbers = np.full(self.rows, -1, np.int64)
+        rows = np.flatnonzero(~self.is_pseudo)
+        combined = self.path.codes[rows].astype(np.int64)
+        for name in ("inode", "dev_major", "dev_minor"):
+            values, codes = np.unique(self.raw.numbers(name).values[rows], return_inverse=True)
+            combined = np.unique(combined * len(values) + codes, return_inverse=True)[1]
+        numbers[rows] = combined
+        return numbers
+
+    @cached_property
+    def load(self) -> Rows:
+        """Number of the load that each private file region is a part of, by the look of it; -1 elsewhere.
+
+        The offsets of one load rise with its addresses. Not always: a library with small segments was seen as
+        b6f06000 offset 0, b6f07000 offset 1000, b6f16000 offset 0, so a lower offset begins another load only
+        after a gap. Equal offset and rights as those of the file's first region do so as well.
+        """
+        loads = np.full(self.rows, -1, np.int64)
+        rows = np.flatnonzero((self.file >= 0) & self.rights.private)
+        rows = rows[np.argsort(self.file[rows], kind="stable")]
+        if len(rows):
+            loads[rows] = np.cumsum(self._begins_load(rows)) - 1
+        return loads
+
+    def _begins_load(self, rows: Rows) -> Bools:
+        offset, perms = self.raw.numbers("offset").values[rows], self.raw.text("perms").codes[rows]
+        new_file = np.ones(len(rows), np.bool_)
+        new_file[1:] = self.file[rows[1:]] != self.file[rows[:-1]]
+        first = np.maximum.accumulate(np.where(new_file, np.arange(len(rows)), 0))
+        as_first = (offset == offset[first]) & (perms == perms[first])
+        begins = new_file.copy()
+        gap = self.start[rows[1:]] - self.end[rows[:-1]]
+        again = (offset[1:] < offset[:-1]) | as_first[1:] | (gap > _FAR)
+        begins[1:] |= (gap > 0) & again
+        return begins
+
+    @cached_property
+    def continues(self) -> Bools:
+        """Regions that go on, in memory and in the file, where the region before them ends."""
+        offset, goes_on = self.raw.numbers("offset").values, np.zeros(self.rows, np.bool_)
+        goes_on[1:] = (
+            self.touches_below[1:]
+            & (self.file[1:] >= 0)
+            & (self.file[1:] == self.file[:-1])
+            & (offset[1:] - offset[:-1] == self.size[:-1])
+        )
+        return goes_on
+
+
+def align_down(values: Uints, alignment: int) -> Uints:
+    """Round down to a multiple of a power of two."""
+    return values & np.uint64(~(alignment - 1) & ((1 << 64) - 1))
+
+
+def align_up(values: Uints, alignment: int) -> Uints:
+    """Round up to a multiple of a power of two, modulo 2^64."""
+    return align_down(values + np.uint64(alignment - 1), alignment)

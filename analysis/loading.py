@@ -1,0 +1,97 @@
+"""Inputs to snapshots: files of any readable format, some of their snapshots, patterns, folders, standard input."""
+
+from __future__ import annotations
+
+import glob
+import re
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.rules import Rule
+from mmpscope.analysis.snapshot import LoadedSnapshot
+from mmpscope.analysis.user_rules import read_rules
+from mmpscope.formats.model import Snapshot
+from mmpscope.formats.registry import open_source
+from mmpscope.formats.source import Source
+
+__all__ = ["load"]
+
+_CHOICE = re.compile(r"(?P<path>.+)#(?:(?P<one>-?\d+)|(?P<first>-?\d*):(?P<last>-?\d*))", re.DOTALL)
+_STDIN = "-"
+
+
+def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) -> list[LoadedSnapshot]:
+    """Load snapshots, in the order given; their tables are read when they are asked for.
+
+    An input is a file of any readable format (also .gz), ``-`` for standard input, a folder (its files, sorted), or
+    a pattern such as ``*.mmp``. ``file.mmp#3`` is one snapshot, ``#-1`` the last, ``#0:5`` the first five; a file
+    whose very name has the ``#`` goes first. ``partial`` takes the whole snapshots of a damaged file. ``rules`` is a
+    TOML file of classification rules that go before ours (docs/metrics.md, "Your own rules").
+
+    Raises UsageError for a snapshot that is not there, FormatError where an input cannot be read.
+    """
+    own = read_rules(rules) if rules is not None else ()
+    return [snapshot for text in inputs for snapshot in _load_input(str(text), partial, own)]
+
+
+def _load_input(text: str, partial: bool, rules: Sequence[Rule]) -> Iterator[LoadedSnapshot]:
+    choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
+    paths = _expand(text if choice is None else choice["path"])
+    for path in paths:
+        source = open_source(path, partial=partial)
+        chosen = _choose(range(len(source.entries)), choice, path)
+        yield from _open_each(source, path, chosen, rules)
+
+
+def _expand(text: str) -> list[str]:
+    """Return the files that a name stands for, sorted by name; a plain name stands for itself."""
+    path = Path(text)
+    if text == _STDIN or path.is_file():
+        return [text]
+    if path.is_dir():
+        found = sorted(
+            str(entry) for entry in path.iterdir() if entry.is_file() and not entry.name.startswith(".")
+        )
+    elif glob.has_magic(text):
+        names = glob.glob(text, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute pattern
+        found = sorted(name for name in names if Path(name).is_file())
+    else:
+        return [text]  # whoever opens it says what is wrong with it
+    if not found:
+        raise UsageError(f"{text}: there is no file in it that could be a snapshot. Check the path")
+    return found
+
+
+def _choose(indices: range, choice: re.Match[str] | None, path: str) -> Sequence[int]:
+    if choice is None:
+        return indices
+    if choice["one"] is None:
+        first, last = (int(word) if word else None for word in (choice["first"], choice["last"]))
+        return indices[first:last]
+    try:
+        return [indices[int(choice["one"])]]
+    except IndexError:
+        count = len(indices)
+        raise UsageError(f"{path} has no snapshot #{choice['one']}: it has {count}, from #0 on") from None
+
+
+def _open_each(
+    source: Source, path: str, chosen: Sequence[int], rules: Sequence[Rule]
+) -> Iterator[LoadedSnapshot]:
+    opened = _Opened(source)
+    for index in chosen:
+        yield LoadedSnapshot(f"{path}#{source.entries[index].index}", opened.reader(index), rules)
+
+
+class _Opened:
+    """A source that is closed when the last snapshot that may still be read from it is gone."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        weakref.finalize(self, source.close)
+
+    def reader(self, index: int) -> Callable[[], Snapshot]:
+        """Return what reads one snapshot; it keeps the source open."""
+        return lambda: self._source.read(index)

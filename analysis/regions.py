@@ -1,0 +1,114 @@
+"""The regions table: figures, class, allocation and details of every region, then the raw columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from mmpscope.analysis.classify import Classes, Surroundings, classify
+from mmpscope.analysis.columns import Numbers, RawColumns, Text
+from mmpscope.analysis.details import describe_regions
+from mmpscope.analysis.faults import Faults
+from mmpscope.analysis.figures import compute_figures
+from mmpscope.analysis.layout import Layout
+from mmpscope.analysis.rights import describe_state, read_rights
+from mmpscope.analysis.schema import REGIONS, TYPES
+from mmpscope.analysis.space import find_bits
+from mmpscope.analysis.tables import build_table, keep_exact_in_pandas
+from mmpscope.formats.errors import CorruptError
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["Regions", "build_regions"]
+
+_NOT_SHOWN = ("start", "size", "layout")
+"""Raw columns that are not repeated: address and size hold two, and layout is about the text, not the memory."""
+
+
+class Regions(NamedTuple):
+    """The table, and what was found on the way to it."""
+
+    table: pa.Table
+    classes: Classes
+    layout: Layout
+
+
+def build_regions(snapshot: LoadedSnapshot) -> Regions:
+    """Compute schema.REGIONS of a snapshot; CorruptError where a range ends beyond the last address."""
+    raw = RawColumns(snapshot.raw_regions)
+    size = Numbers(raw.numbers("size").values)
+    start = raw.numbers("start").values
+    end = start + size.values
+    if (end < start).any():
+        raise CorruptError("a range ends beyond 2^64", field="table regions")
+    rights, faults = read_rights(raw), Faults(raw.rows)
+    layout = Layout(raw, start, end, rights)
+    faults.add(_overlaps(layout), "it begins below the end of a region before it")
+    figures = compute_figures(raw, size, snapshot.granularity, rights, faults)
+    surroundings = _gather(snapshot)
+    classes = classify(layout, surroundings, snapshot.rules)
+    columns = {
+        "snapshot": Text.repeat(snapshot.label, raw.rows),
+        "address": Numbers(start),
+        "size": size,
+        "end": Numbers(end),
+        "allocation": Numbers(classes.allocation),
+        **_name_classes(classes),
+        "state": describe_state(raw, rights),
+        "protection": raw.text("perms"),
+        **figures,
+        "blocks": np.ones(raw.rows, np.uint32),
+        "details": describe_regions(layout, classes, surroundings),
+        "fault": faults.describe(),
+    }
+    return Regions(_append_raw(build_table(REGIONS, columns, raw.rows), snapshot), classes, layout)
+
+
+def _overlaps(layout: Layout) -> np.ndarray:
+    overlaps = np.zeros(layout.rows, np.bool_)
+    overlaps[1:] = layout.start[1:] < np.maximum.accumulate(layout.end)[:-1]
+    return overlaps
+
+
+def _name_classes(classes: Classes) -> dict[str, Text]:
+    def name(words: list[str]) -> Text:
+        distinct = list(dict.fromkeys(words))
+        codes = np.array([distinct.index(word) for word in words], np.int32)
+        return Text(codes[classes.rule], (*distinct, None))
+
+    return {
+        "type": Text(classes.type.astype(np.int32), (*TYPES, None)),
+        "subtype": classes.subtype,
+        "rule": name([rule.id for rule in classes.rules]),
+        "confidence": name([rule.confidence for rule in classes.rules]),
+    }
+
+
+def _gather(snapshot: LoadedSnapshot) -> Surroundings:
+    status, limits = (snapshot.process.get(name) or {} for name in ("status", "limits"))
+    threads = snapshot.decode_raw("threads")
+    count = threads.rows or status.get("Threads")
+    stack = limits.get("Max stack size")
+    return Surroundings(
+        threads=threads,
+        modules=snapshot.decode_raw("modules"),
+        segments=snapshot.decode_raw("segments"),
+        page=snapshot.granularity,
+        bits=find_bits(snapshot.process, snapshot.usable_range.end),
+        thread_count=count if isinstance(count, int) else None,
+        stack_limit=stack[0] if isinstance(stack, list) and stack and isinstance(stack[0], int) else None,
+    )
+
+
+def _append_raw(table: pa.Table, snapshot: LoadedSnapshot) -> pa.Table:
+    """Append the raw columns; one that has the name of a column of ours becomes raw.NAME."""
+    raw = snapshot.raw_regions
+    for name in raw.column_names:
+        if name not in _NOT_SHOWN:
+            shown = f"raw.{name}" if name in table.column_names else name
+            table = table.append_column(shown, raw.column(name))
+    table = keep_exact_in_pandas(table)
+    rules = {"mmpscope.rules": snapshot.rules_version}
+    return table.replace_schema_metadata({**table.schema.metadata, **rules})

@@ -1,0 +1,135 @@
+"""One snapshot, ready to be asked: its tables in Arrow, each made when it is first asked for.
+
+Decoding is apart from classification: whoever needs only raw columns does not pay for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from mmpscope.analysis.capability import list_capability
+from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.decoding import decode_table
+from mmpscope.analysis.heaps import list_heaps
+from mmpscope.analysis.modules import list_modules
+from mmpscope.analysis.processes import list_processes
+from mmpscope.analysis.regions import Regions, build_regions
+from mmpscope.analysis.rules import RULES_VERSION, Rule
+from mmpscope.analysis.space import UsableRange, find_page_size, find_usable_range
+from mmpscope.analysis.threads import list_threads
+from mmpscope.formats.model import Capture, Facts, Snapshot, Table
+
+__all__ = ["LoadedSnapshot"]
+
+
+class LoadedSnapshot:
+    """One process at one moment; every table is an Arrow table, computed once.
+
+    ``label`` is file and number, as in ``run.mmp#3``; ``rules`` are the user's own, which go before ours.
+    """
+
+    def __init__(self, label: str, read: Callable[[], Snapshot], rules: Sequence[Rule] = ()) -> None:
+        self.label = label
+        self.rules = tuple(rules)
+        self._read = read
+
+    def __repr__(self) -> str:
+        return f"<LoadedSnapshot {self.label}>"
+
+    @cached_property
+    def raw(self) -> Snapshot:
+        """The snapshot as it was stored; FormatError where its bytes are damaged."""
+        return self._read()
+
+    @property
+    def process(self) -> Facts:
+        """Facts of the process under their kernel names: pid, name, status, limits ..."""
+        return self.raw.process
+
+    @property
+    def moment(self) -> Facts:
+        """When it was taken: time_ns, mono_ns, cost of each source, whether the map moved."""
+        return self.raw.moment
+
+    @property
+    def capture(self) -> Capture:
+        """System-wide facts of that moment."""
+        return self.raw.capture
+
+    @property
+    def rules_version(self) -> str:
+        """The version of the classification rules, with a plus where the user's own went first."""
+        return f"{RULES_VERSION}+" if self.rules else RULES_VERSION
+
+    @cached_property
+    def usable_range(self) -> UsableRange:
+        """The addresses that the process could use: start, end (half-open), and who says so."""
+        return find_usable_range(self.process, self.capture, self.raw_regions)
+
+    @cached_property
+    def granularity(self) -> int:
+        """Bytes to whose multiple the system aligns a new mapping: the page on Linux."""
+        return find_page_size(self.process, self.capture, self.raw_regions)
+
+    @cached_property
+    def raw_regions(self) -> pa.Table:
+        """The raw columns of the regions, sorted by address."""
+        table = self.decode("regions")
+        return _sort_by(table, "start") if "start" in table.column_names else table
+
+    @cached_property
+    def classified(self) -> Regions:
+        """The regions with what was found on the way to them: geometry and classes."""
+        return build_regions(self)
+
+    @property
+    def regions(self) -> pa.Table:
+        """schema.REGIONS, then every raw column, sorted by address."""
+        return self.classified.table
+
+    @cached_property
+    def threads(self) -> pa.Table:
+        """schema.THREADS."""
+        return list_threads(self)
+
+    @cached_property
+    def modules(self) -> pa.Table:
+        """schema.MODULES."""
+        return list_modules(self)
+
+    @cached_property
+    def heaps(self) -> pa.Table:
+        """schema.HEAPS."""
+        return list_heaps(self)
+
+    @cached_property
+    def processes(self) -> pa.Table:
+        """schema.PROCESSES: what else ran on the machine; empty where it was not asked for."""
+        return list_processes(self)
+
+    @cached_property
+    def capability(self) -> pa.Table:
+        """schema.CAPABILITY: why something is null."""
+        return list_capability(self)
+
+    def decode(self, name: str) -> pa.Table:
+        """Decode one raw table of the snapshot, or of its capture; empty where there is none."""
+        for tables in (self.raw.tables, self.capture.tables):
+            if name in tables:
+                return decode_table(tables[name])
+        return decode_table(Table(0, {}))
+
+    def decode_raw(self, name: str) -> RawColumns:
+        """Decode one raw table for numpy."""
+        return RawColumns(self.decode(name))
+
+
+def _sort_by(table: pa.Table, name: str) -> pa.Table:
+    """Sort by an unsigned column, stable; what is sorted already, as maps are, is not copied."""
+    values = table.column(name).fill_null(0).to_numpy()
+    if (values[1:] >= values[:-1]).all():
+        return table
+    return table.take(pa.array(np.argsort(values, kind="stable")))

@@ -1,0 +1,126 @@
+"""The summary: VMMap's rows and columns, one row a type, and nothing counted twice or left out unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from mmpscope.analysis.allocations import list_allocations
+from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.freespace import find_free
+from mmpscope.analysis.grouping import group_by
+from mmpscope.analysis.schema import COUNTERS, GATE, SUMMARY, TYPES
+from mmpscope.analysis.tables import build_table
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["summarize"]
+
+_FREE = "Free"
+_PAGE_TABLE_FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
+_SUMMED = ("size", *COUNTERS, "blocks", "allocations")
+
+
+class _Row(NamedTuple):
+    """One row under construction: null where nothing is known, ``partial`` where something is left out."""
+
+    values: dict[str, int | None]
+    partial: set[str]
+
+
+def summarize(snapshot: LoadedSnapshot) -> pa.Table:
+    """Return schema.SUMMARY: Total, then a row for each type, in order; Total is everything but Free.
+
+    Regions of gate areas take no part. A figure sums what is known of it: it is null where nothing is, and
+    ``partial`` names it where something is not. So total_ws of Total less those of Page Table and Unusable is Rss,
+    and size likewise VmSize, of a process that stood still.
+    """
+    rows = {name: _Row(dict.fromkeys(_SUMMED, 0) | {"largest": 0}, set()) for name in TYPES}
+    if snapshot.regions.num_rows:
+        rows |= _sum_types(snapshot)
+        rows |= _sum_holes(snapshot)
+    else:  # no address space, or none that could be read: nothing is known of it
+        rows |= {name: _Row({}, set()) for name in ("Unusable", _FREE)}
+    rows["Page Table"] = _read_page_table(snapshot)
+    total = _add_up(row for name, row in rows.items() if name != _FREE)
+    return _build([("Total", total), *rows.items()])
+
+
+def _sum_types(snapshot: LoadedSnapshot) -> dict[str, _Row]:
+    regions = RawColumns(snapshot.regions)
+    counted = ~regions.text("subtype").match(lambda subtype: subtype == GATE)
+    types = regions.text("type")
+    groups = group_by(np.where(counted, types.codes, -1))
+    names = [None if not counted[row] else types.values[types.codes[row]] for row in groups.first]
+    rows = {name: _Row({"blocks": int(n)}, set()) for name, n in zip(names, groups.count, strict=True)}
+    for figure in ("size", *COUNTERS):
+        sums = groups.sum(regions.numbers(figure))
+        known = sums.numbers.is_known
+        for index, name in enumerate(names):
+            rows[name].values[figure] = int(sums.numbers.values[index]) if known[index] else None
+            if sums.partial[index]:
+                rows[name].partial.add(figure)
+    _count_allocations(snapshot, rows)
+    return {name: row for name, row in rows.items() if name is not None}
+
+
+def _count_allocations(snapshot: LoadedSnapshot, rows: dict[str | None, _Row]) -> None:
+    allocations = RawColumns(list_allocations(snapshot))
+    counted = ~allocations.text("subtype").match(lambda subtype: subtype == GATE)
+    types, size = allocations.text("type"), allocations.numbers("size").values
+    for name, row in rows.items():
+        of_type = counted & types.match(lambda kind, name=name: kind == name)
+        row.values["allocations"] = int(of_type.sum())
+        row.values["largest"] = int(size[of_type].max(initial=0))
+
+
+def _sum_holes(snapshot: LoadedSnapshot) -> dict[str, _Row]:
+    holes = RawColumns(find_free(snapshot))
+    size, rows = holes.numbers("size").values, {}
+    for name in ("Unusable", _FREE):
+        of_type = holes.text("type").match(lambda kind, name=name: kind == name)
+        count = int(of_type.sum())
+        values = dict.fromkeys(COUNTERS, 0) | {
+            "size": _sum(size[of_type]),
+            "blocks": count,
+            "allocations": count,
+        }
+        rows[name] = _Row({**values, "largest": int(size[of_type].max(initial=0))}, set())
+    return rows
+
+
+def _sum(values: np.ndarray) -> int:
+    return int(values.sum(dtype=np.uint64))
+
+
+def _read_page_table(snapshot: LoadedSnapshot) -> _Row:
+    """Read the size of the page tables: VmPTE, and VmPMD, which Linux 4.0 to 4.14 counted apart."""
+    status = snapshot.process.get("status") or {}
+    parts = [status[name] for name in ("VmPTE", "VmPMD") if isinstance(status.get(name), int)]
+    size = sum(parts) if isinstance(status.get("VmPTE"), int) else None
+    return _Row(dict.fromkeys(COUNTERS, 0) | dict.fromkeys(_PAGE_TABLE_FIGURES, size), set())
+
+
+def _add_up(rows: Iterable[_Row]) -> _Row:
+    total, everything = _Row({}, set()), list(rows)
+    for name in _SUMMED:
+        known = [row.values.get(name) for row in everything]
+        numbers = [value for value in known if value is not None]
+        total.values[name] = sum(numbers) if numbers else None
+        if (len(numbers) < len(known) and name in ("size", *COUNTERS)) or any(
+            name in row.partial for row in everything
+        ):
+            total.partial.add(name)
+    total.values["largest"] = max((row.values.get("largest") or 0 for row in everything), default=0)
+    return total
+
+
+def _build(rows: list[tuple[str, _Row]]) -> pa.Table:
+    columns: dict[str, object] = {"type": [name for name, _ in rows]}
+    for field in SUMMARY[1:-1]:
+        columns[field.name] = [row.values.get(field.name) for _, row in rows]
+    partial = [", ".join(name for name in _SUMMED if name in row.partial) or None for _, row in rows]
+    return build_table(SUMMARY, {**columns, "partial": partial}, len(rows))

@@ -1,0 +1,64 @@
+"""Arrow tables in the form that the schema writes down; every table of the analysis is made here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+from mmpscope.analysis.columns import Numbers, Text
+from mmpscope.analysis.schema import Field
+
+__all__ = ["TEXT", "build_table", "find_arrow_type", "keep_exact_in_pandas"]
+
+TEXT = pa.dictionary(pa.int32(), pa.string())
+"""How all text is kept: names repeat, and equal names can be compared as numbers."""
+
+_PANDAS_TYPES = {pa.uint64(): "UInt64", pa.int64(): "Int64", pa.uint32(): "UInt32"}
+
+
+def build_table(fields: Sequence[Field], columns: Mapping[str, object], rows: int) -> pa.Table:
+    """Put columns (Numbers, Text, Arrow, numpy or lists) into the order and the types of the schema.
+
+    One that is not given is all null. Arrow refuses values that do not fit the field's type, and columns that are
+    not ``rows`` long.
+    """
+    arrays = [_convert(columns.get(field.name), find_arrow_type(field), rows) for field in fields]
+    return keep_exact_in_pandas(pa.table(arrays, [field.name for field in fields]))
+
+
+def find_arrow_type(field: Field) -> pa.DataType:
+    """Return the Arrow type of a column."""
+    return TEXT if field.type == "string" else pa.type_for_alias(field.type)
+
+
+def keep_exact_in_pandas(table: pa.Table) -> pa.Table:
+    """Let ``to_pandas()`` make whole numbers of whole numbers, also in columns with nulls.
+
+    pandas' own choice for those is float64, which holds no address beyond 2^53 (F47). The metadata that pandas
+    itself writes into a table says which of its types a column had; here it says UInt64, which knows null.
+    """
+    columns = [
+        {"name": field.name, "field_name": field.name, "pandas_type": str(field.type), "numpy_type": name}
+        for field in table.schema
+        if (name := _PANDAS_TYPES.get(field.type)) is not None
+    ]
+    described = {"columns": columns, "index_columns": [], "column_indexes": [], "pandas_version": "2.2"}
+    metadata = {**(table.schema.metadata or {}), b"pandas": json.dumps(described).encode()}
+    return table.replace_schema_metadata(metadata)
+
+
+def _convert(column: object, wanted: pa.DataType, rows: int) -> pa.Array | pa.ChunkedArray:
+    if column is None:
+        return pa.nulls(rows, wanted)
+    if isinstance(column, Numbers | Text):
+        array = column.to_arrow()
+    elif isinstance(column, pa.Array | pa.ChunkedArray):
+        array = column
+    elif wanted == TEXT:
+        array = pa.array(column, pa.string())
+    else:
+        array = pa.array(column, wanted)
+    if wanted == TEXT and pa.types.is_string(array.type):
+        return array.dictionary_encode()
+    return array if array.type == wanted else array.cast(wanted)
