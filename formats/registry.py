@@ -11,9 +11,9 @@ import os
 import sys
 import tempfile
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from mmpscope.formats.errors import (
@@ -27,9 +27,9 @@ from mmpscope.formats.errors import (
 from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.mmp.header import is_mmp
 from mmpscope.formats.proc.sniff import is_maps, is_smaps
-from mmpscope.formats.source import Source
+from mmpscope.formats.source import Fault, Source
 
-__all__ = ["FORMATS", "Format", "open_source"]
+__all__ = ["FORMATS", "Format", "Input", "open_source"]
 
 _HEAD_BYTES = 64 * 1024
 _CHUNK_BYTES = 1 << 20
@@ -50,33 +50,40 @@ _MAX_SPOOLED = 4 * DEFAULT_LIMITS.payload_bytes
 """Of a pipe or packed file; it goes to a temporary file, not into memory."""
 
 
-class Format(NamedTuple):
-    """``sniff`` tells from the first bytes whether content is of this format, ``open`` reads it.
+class Input(NamedTuple):
+    """A seekable stream at its start, the name for messages, and whether to survive damage.
 
-    ``open`` takes a seekable stream at its start, the name for messages, and whether to survive damage.
+    ``opened`` closes the stream when the opening is over, unless a reader takes that over (`pop_all`).
     """
+
+    stream: BinaryIO
+    name: str
+    partial: bool
+    opened: ExitStack
+
+
+class Format(NamedTuple):
+    """``sniff`` tells from the first bytes whether content is of this format, ``open`` reads it."""
 
     name: str
     title: str
     sniff: Callable[[bytes], bool]
-    open: Callable[[BinaryIO, str, bool], Source]
+    open: Callable[[Input], Source]
 
 
-def _open_mmp(stream: BinaryIO, name: str, partial: bool) -> Source:
+def _open_mmp(given: Input) -> Source:
     from mmpscope.formats.mmp.reader import open_file
 
-    with ExitStack() as opened:
-        opened.enter_context(stream)
-        file = open_file(stream, partial=partial)
-        file.name = name
-        file.close_with(opened.pop_all())
+    file = open_file(given.stream, partial=given.partial)
+    file.name = given.name
+    file.close_with(given.opened.pop_all())
     return file
 
 
-def _open_text(stream: BinaryIO, name: str, partial: bool) -> Source:
+def _open_text(given: Input) -> Source:
     from mmpscope.formats.proc.reader import open_text
 
-    return open_text(stream, name)
+    return open_text(given.stream, given.name)
 
 
 FORMATS = (
@@ -88,81 +95,78 @@ FORMATS = (
 
 
 def open_source(path: str | os.PathLike[str], *, partial: bool = False) -> Source:
-    """Open an input of any format; `-` is standard input, and `.gz` is unpacked on the way.
+    """Open an input of any format; `-` is standard input, and gzip is unpacked on the way.
 
-    With ``partial``, damage is survived and listed in the faults of the source. InputError where the file cannot
-    be read, NotASnapshotError where its content is of no known format, other FormatErrors where it is damaged.
+    With ``partial``, damage is survived and listed in the faults of the source. InputError where the file
+    cannot be read, NotASnapshotError where its content is of no known format, other FormatErrors where it is
+    damaged.
     """
     name = os.fspath(path)
     shown = "standard input" if name == "-" else name
     try:
-        stream = _seekable(sys.stdin.buffer, shown) if name == "-" else _open_file(name)
+        with ExitStack() as opened:
+            stream = sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
+            return _open_stream(stream, shown, partial, opened)
     except OSError as error:
-        raise _explain(error, shown) from error
-    try:
-        return _open_stream(stream, shown, partial)
-    except OSError as error:
-        stream.close()
         raise _explain(error, shown) from error
     except FormatError as error:
-        stream.close()
         error.path = shown
         raise
 
 
-def _open_file(path: str) -> BinaryIO:
-    stream = Path(path).open("rb")
-    if stream.seekable():
-        return stream
-    with stream:
-        return _seekable(stream, path)
+def _open_stream(stream: BinaryIO, name: str, partial: bool, opened: ExitStack) -> Source:
+    faults: list[Fault] = []
+    if not stream.seekable():
+        stream = opened.enter_context(_spool(_read_chunks(stream)))
+    head = _read_head(stream)
+    if head.startswith(_GZIP):
+        stream = opened.enter_context(_spool(_unpack(stream, partial, faults)))
+        head = _read_head(stream)
+    for known in FORMATS:
+        if known.sniff(head):
+            source = known.open(Input(stream, name, partial, opened))
+            source.faults.extend(faults)
+            return source
+    what = f"not a snapshot that I can read: {_describe_head(head)}"
+    raise NotASnapshotError(what, now="Make one with `mmp collect`.")
 
 
-def _open_stream(stream: BinaryIO, name: str, partial: bool) -> Source:
+def _read_head(stream: BinaryIO) -> bytes:
     head = stream.read(_HEAD_BYTES)
     stream.seek(0)
-    if head.startswith(_GZIP):
-        packed, stream = stream, _unpack(stream, name)
-        packed.close()
-        head = stream.read(_HEAD_BYTES)
-        stream.seek(0)
-    for format in FORMATS:
-        if format.sniff(head):
-            return format.open(stream, name, partial)
-    raise NotASnapshotError(
-        f"not a snapshot that I can read: {_describe_head(head)}",
-        path=name,
-        now="Make one with `mmp collect`.",
-    )
+    return head
 
 
-def _seekable(source: BinaryIO, name: str) -> BinaryIO:
-    """Copy a pipe into a temporary file; LimitError where it is larger than what we read from a pipe."""
-    return _spool(iter(lambda: source.read(_CHUNK_BYTES), b""), name)
+def _read_chunks(stream: BinaryIO) -> Iterator[bytes]:
+    while chunk := stream.read(_CHUNK_BYTES):
+        yield chunk
 
 
-def _unpack(packed: BinaryIO, name: str) -> BinaryIO:
-    """Unpack gzip into a temporary file; a bomb ends in LimitError, a cut or damaged one in its error."""
+def _unpack(packed: BinaryIO, partial: bool, faults: list[Fault]) -> Iterator[bytes]:
+    """Unpack gzip; a cut or damaged file ends in its error, or in a fault with ``partial``."""
+    file = gzip.GzipFile(fileobj=packed)
     try:
-        with gzip.GzipFile(fileobj=packed) as file:
-            return _spool(iter(lambda: file.read(_CHUNK_BYTES), b""), name)
-    except EOFError as error:
-        raise TruncatedError("the gzip file ends too early", now="Copy it again.") from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise CorruptError(f"the gzip file is damaged ({error})", now="Copy it again.") from error
+        while chunk := file.read1(_CHUNK_BYTES):  # read would lose what comes before a cut
+            yield chunk
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        is_cut = isinstance(error, EOFError)
+        what = "the gzip file ends too early" if is_cut else f"the gzip file is damaged ({error})"
+        if not partial:
+            kind = TruncatedError if is_cut else CorruptError
+            raise kind(what, now="Copy it again, or use --partial.") from error
+        faults.append(Fault(what, offset=packed.tell(), lost="what follows"))
 
 
-def _spool(chunks: Iterator[bytes], name: str) -> BinaryIO:
-    file = tempfile.TemporaryFile()  # noqa: SIM115  # handed over to the source, which closes it
-    try:
+def _spool(chunks: Iterator[bytes]) -> BinaryIO:
+    """Write a pipe or what is unpacked into a temporary file; LimitError where it does not end."""
+    with ExitStack() as opened:
+        file = opened.enter_context(tempfile.TemporaryFile())
         for chunk in chunks:
             if file.tell() + len(chunk) > _MAX_SPOOLED:
                 raise LimitError(f"there is more than {_MAX_SPOOLED >> 30} GiB in it")
             file.write(chunk)
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
+        file.seek(0)
+        opened.pop_all()
     return file
 
 

@@ -47,8 +47,8 @@ _KERNEL_WIDTH = 8
 class Body(NamedTuple):
     """The counters of one block; ``layout`` is its text as a template.
 
-    Where a line does not fit, ``layout`` is None, ``oddity`` says why and ``odd_at`` where in the text it begins;
-    the other lines still count.
+    Where a line does not fit, ``layout`` is None, ``oddity`` says why and ``odd_at`` where in the text it
+    begins; the other lines still count.
     """
 
     keys: tuple[str, ...]
@@ -146,7 +146,8 @@ def _write_number(match: Match[bytes], kind: Kind) -> bytes:
     """Write the layout of `key: number`, the same one for numbers of any length wherever that can be told.
 
     The kernel pads the key to 16 characters and the number to 8 (`Rss:                   4`), and a number of
-    more than 8 digits makes the line longer. Elsewhere one blank, or tabs, are no padding (`THPeligible:\t\t0`).
+    more than 8 digits makes the line longer. Elsewhere one blank, or tabs, are no padding
+    (`THPeligible:\t\t0`).
     """
     key, blanks, digits = match[1], match[2], match[3]
     width = 0

@@ -20,17 +20,17 @@ _KB = re.compile(rb"[ \t]*(\d+) kB")
 _NUMBER = re.compile(rb"0|[1-9]\d*")
 _LISTS = {"Uid", "Gid", "Groups", "NStgid", "NSpid", "NSpgid", "NSsid"}
 _TEXTS = re.compile(r"Name|State|Umask|Sig.*|ShdPnd|Cap.*|.*_allowed(_list)?")
-"""Keys whose value may look like a number and is none: masks in hex or octal, lists of CPUs, a process called `7`."""
+"""Keys whose value may look like a number and is none: masks in hex or octal, CPU lists, a name `7`."""
 _LIMIT = re.compile(
     rb"^(Max .+?)[ \t]{2,}(unlimited|\d+)[ \t]+(unlimited|\d+)[ \t]*(\w*)[ \t\r]*$", re.MULTILINE
 )
 _AT_NULL = 0
 _AT_NAMES = {
-    2: "EXECFD", 3: "PHDR", 4: "PHENT", 5: "PHNUM", 6: "PAGESZ", 7: "BASE", 8: "FLAGS", 9: "ENTRY", 10: "NOTELF",
-    11: "UID", 12: "EUID", 13: "GID", 14: "EGID", 15: "PLATFORM", 16: "HWCAP", 17: "CLKTCK", 18: "FPUCW",
-    19: "DCACHEBSIZE", 20: "ICACHEBSIZE", 21: "UCACHEBSIZE", 22: "IGNOREPPC", 23: "SECURE", 24: "BASE_PLATFORM",
-    25: "RANDOM", 26: "HWCAP2", 27: "RSEQ_FEATURE_SIZE", 28: "RSEQ_ALIGN", 29: "HWCAP3", 30: "HWCAP4",
-    31: "EXECFN", 32: "SYSINFO", 33: "SYSINFO_EHDR", 51: "MINSIGSTKSZ",
+    2: "EXECFD", 3: "PHDR", 4: "PHENT", 5: "PHNUM", 6: "PAGESZ", 7: "BASE", 8: "FLAGS", 9: "ENTRY",
+    10: "NOTELF", 11: "UID", 12: "EUID", 13: "GID", 14: "EGID", 15: "PLATFORM", 16: "HWCAP", 17: "CLKTCK",
+    18: "FPUCW", 19: "DCACHEBSIZE", 20: "ICACHEBSIZE", 21: "UCACHEBSIZE", 22: "IGNOREPPC", 23: "SECURE",
+    24: "BASE_PLATFORM", 25: "RANDOM", 26: "HWCAP2", 27: "RSEQ_FEATURE_SIZE", 28: "RSEQ_ALIGN",
+    29: "HWCAP3", 30: "HWCAP4", 31: "EXECFN", 32: "SYSINFO", 33: "SYSINFO_EHDR", 51: "MINSIGSTKSZ",
 }  # fmt: skip
 """linux/auxvec.h and the architectures' asm/auxvec.h."""
 

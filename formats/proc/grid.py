@@ -1,10 +1,10 @@
 """Counter blocks read as a grid of characters: many blocks at once, without a step per line or per block.
 
-A kernel prints the counters of every region into one form of fixed width, so that the blocks of many regions, put
-below each other, are a table of characters in which each position is a column: of literals, or of digits of one
-weight. Taking columns instead of lines leaves the interpreter some thousand steps for a million numbers.
+A kernel prints the counters of every region into one form of fixed width, so that the blocks of many regions,
+put below each other, are a table of characters in which each position is a column: of literals, or of digits
+of one weight. Taking columns instead of lines leaves the interpreter some thousand steps for a million numbers.
 
-Nothing is taken on trust: a stretch of text that would not come out again exactly is left to the block reader.
+Nothing is taken on trust: a stretch of text that would not come out again exactly is left to `BlockReader`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class _Field(NamedTuple):
 class Grid(NamedTuple):
     """One form of counter block: ``template`` is its fixed part with blanks for the digits.
 
-    A block is `separator`, the fixed part, the text of ``text_key`` and a line feed. ``fields`` has those in kB
-    first, ``in_kb`` of them.
+    A block is ``separator``, the fixed part, the text of ``text_key`` and a line feed. ``fields`` has those in
+    kB first, ``in_kb`` of them.
     """
 
     layout: bytes
@@ -67,41 +67,42 @@ class Grid(NamedTuple):
         return Segment(len(pieces), columns)
 
     def _read_numbers(self, blocks: bytes, rows: int) -> dict[str, Sequence[Fact]] | None:
-        if not self._is_like_template(blocks, rows):
+        step = len(self.template)
+        if len(blocks) != rows * step:
             return None
-        cells = rows * len(self.fields)
-        columns = self._take_columns(blocks, rows)
-        if not _are_numbers(columns, cells):
+        digits = [
+            [blocks[place::step] for place in range(offset, offset + width)]
+            for _, offset, width in self.fields
+        ]
+        if self._fill_in(digits, rows) != blocks:
             return None
-        packed = array("Q", _add_up(columns, cells, rows * self.in_kb))
+        columns = _sort_by_weight(digits, b" " * rows)
+        if not _are_numbers(columns, rows * len(digits)):
+            return None
+        packed = array("Q", _add_up(columns, rows * len(digits), rows * self.in_kb))
         return {field.key: packed[i * rows : (i + 1) * rows] for i, field in enumerate(self.fields)}
 
-    def _is_like_template(self, blocks: bytes, rows: int) -> bool:
-        """Whether the blocks are the template but for the places of digits."""
-        expected = bytearray(self.template * rows)
-        if len(blocks) != len(expected):
-            return False
-        for _, offset, width in self.fields:
-            for place in range(offset, offset + width):
-                expected[place :: len(self.template)] = blocks[place :: len(self.template)]
-        return expected == blocks
+    def _fill_in(self, digits: Sequence[Sequence[bytes]], rows: int) -> bytearray:
+        """Write the template for each row, with these columns of digits."""
+        step = len(self.template)
+        blocks = bytearray(self.template * rows)
+        for field, columns in zip(self.fields, digits):
+            for place, column in enumerate(columns, field.offset):
+                blocks[place::step] = column
+        return blocks
 
-    def _take_columns(self, blocks: bytes, rows: int) -> list[bytes]:
-        """Take the digits of all numbers by weight, units first: field by field, a character a row."""
-        step, blank = len(self.template), b" " * rows
-        return [
-            b"".join(
-                [
-                    blocks[offset + width - 1 - weight :: step] if weight < width else blank
-                    for _, offset, width in self.fields
-                ]
-            )
-            for weight in range(max(field.width for field in self.fields))
-        ]
+
+def _sort_by_weight(digits: Sequence[Sequence[bytes]], blank: bytes) -> list[bytes]:
+    """Join the columns of the same weight of all fields, units first."""
+    longest = max(map(len, digits))
+    return [
+        b"".join([columns[-1 - weight] if weight < len(columns) else blank for columns in digits])
+        for weight in range(longest)
+    ]
 
 
 def _are_numbers(columns: Sequence[bytes], cells: int) -> bool:
-    """Whether each row of these columns is a decimal number, right-aligned with blanks and without leading zeros.
+    """Whether each row of these columns is a decimal number, right-aligned, without leading zeros.
 
     A column is compared as one long integer, a byte a row: each digit but the first needs one to its left.
     """
@@ -118,8 +119,8 @@ def _are_numbers(columns: Sequence[bytes], cells: int) -> bool:
 def _add_up(columns: Sequence[bytes], cells: int, in_kb: int) -> bytes:
     """Add up columns of digits to numbers, the first ``in_kb`` of them times 1024, as items of 8 bytes.
 
-    Long integers do the arithmetic for all rows at once: a digit pair has a byte to itself, a number 8 bytes, and
-    no sum outgrows them.
+    Long integers do the arithmetic for all rows at once: a digit pair has a byte to itself, a number 8 bytes,
+    and no sum outgrows them.
     """
     digits = [int.from_bytes(column.translate(_VALUES), "little") for column in (*columns, b"")]
     total = 0

@@ -22,8 +22,9 @@ HEADER = re.compile(
 )
 """`start-end perms offset dev inode [path]`, proc_pid_maps(5); only this tells where a region begins.
 
-Old and patched kernels, emulators and people's editors differ in blanks and widths, never in these fields. Device
-numbers are hex and have no width limit (`fe:1a3`), the path is the rest of the line, blanks and brackets included.
+Old and patched kernels, emulators and people's editors differ in blanks and widths, never in these fields.
+Device numbers are hex and have no width limit (`fe:1a3`); the path is the rest of the line, with its blanks and
+brackets.
 """
 
 KERNEL_WIDTH = 8
@@ -35,7 +36,7 @@ _PERMS = re.compile(rb"[-rwxps]{4}")
 
 
 class Header(NamedTuple):
-    """The values of one map line; ``path`` None where there is none, ``inode`` None where it is beyond 64 bits."""
+    """The values of one map line: ``path`` None where there is none, ``inode`` None beyond 64 bits."""
 
     start: int
     size: int
@@ -68,7 +69,7 @@ def parse_header(match: Match[bytes]) -> Header:
 
 
 class HeaderForm(NamedTuple):
-    """How a map line was printed: widths, what stands after the inode, and the column at which a path begins."""
+    """How a map line was printed: widths, what stands after the inode, the column where a path begins."""
 
     address: int = KERNEL_WIDTH
     offset: int = KERNEL_WIDTH
@@ -130,7 +131,7 @@ def _guess_form(match: Match[bytes], usual: HeaderForm) -> HeaderForm:
 
 
 def _guess_width(digits: bytes, usual: int) -> int:
-    """Tell the width to which a hex number was padded: leading zeros show it, else the usual one if possible."""
+    """Tell the width to which a hex number was padded: leading zeros show it, else the usual one fits."""
     return len(digits) if len(digits) < usual or digits[:1] == b"0" else usual
 
 
@@ -184,7 +185,7 @@ def _parse_device(word: bytes) -> tuple[int, int]:
 
 
 def _take_paths(lines: Sequence[bytes], rests: Sequence[bytes], column: int) -> list[bytes | None]:
-    """Take the paths out of what stands after the blank behind the inode; ValueError where one is not in its column."""
+    """Take the paths out of what follows the inode and a blank; ValueError where one is out of its column."""
     paths = [rest.lstrip(b" ") for rest in rests]
     for line, rest, path in zip(lines, rests, paths):
         if rest and (not path or len(rest) - len(path) != max(1, column - len(line) + len(rest))):

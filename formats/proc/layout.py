@@ -7,16 +7,16 @@ A layout is the text of the block (map line and counter lines) with each value r
     THPeligible:    {THPeligible:8d}
     VmFlags: {VmFlags}
 
-- `{name}` is a text. `{name:d}` is a number in decimal, `{name:8d}` the same right-aligned with blanks to at least
-  8 characters, `{name:08x}` a number in lower-case hex, padded with zeros to at least 8.
+- `{name}` is a text. `{name:d}` is a number in decimal, `{name:8d}` the same right-aligned with blanks to at
+  least 8 characters, `{name:08x}` a number in lower-case hex, padded with zeros to at least 8.
 - `{name/1024:8d}` is the value divided by 1024: the line is in kB, the column in bytes.
 - `{end}` is start + size.
-- `{path@73}` is nothing where path is null; else at least one blank, and as many as it takes for the path to begin
-  at column 73 of its line, counted from 0.
+- `{path@73}` is nothing where path is null; else at least one blank, and as many as it takes for the path to
+  begin at column 73 of its line, counted from 0.
 - `{{` and `}}` are braces; everything else stands for itself, line ends included.
 
-A kernel prints all its regions in one layout, so the column is as good as constant. It is null where the `raw`
-column has the exact text of the block instead.
+A kernel prints all its regions in one layout, so the column is as good as constant. It is null where the
+`raw` column has the exact text of the block instead.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def compile_layout(layout: bytes) -> Layout:
 
 
 def render(layout: Layout, row: Mapping[str, Fact]) -> bytes:
-    """Write the block of one region; CorruptError where a value that the layout asks for is missing or of another type."""
+    """Write the block of one region; CorruptError where a value is missing or of the wrong type."""
     before = _fill(layout.before, row)
     path = row.get("path")
     if path is None:

@@ -1,6 +1,7 @@
 """Snapshots from saved text of /proc: smaps or maps, with status, roll-up and limits where one has them.
 
-Text holds regions and little else: what is missing is said in the capability list, what is guessed names its source.
+Text holds regions and little else: what is missing is said in the capability list, what is guessed names its
+source.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from mmpscope.formats.source import Entry, Fault
 __all__ = ["TextSource", "open_text", "snapshot_from_text"]
 
 _MMAP_MIN_ADDR = 65536
-"""CONFIG_DEFAULT_MMAP_MIN_ADDR of nearly all kernels; a region may lie below where the real one is smaller."""
+"""CONFIG_DEFAULT_MMAP_MIN_ADDR of nearly all kernels; where a region lies below, the real one is smaller."""
 _MIN_PAGE = 4096
 _EMPTY = "empty: no address space (a kernel thread or zombie), or no permission to read it"
 _ONLY_REGIONS = "the text holds only regions"
@@ -37,7 +38,7 @@ def snapshot_from_text(
 ) -> Snapshot:
     """Make a snapshot of one process from its smaps or maps, and from other files of the same moment.
 
-    NotASnapshotError where no line of ``text`` is a map line; empty text is a process without an address space.
+    NotASnapshotError where no line of ``text`` is a map line; empty text is a process without address space.
     """
     others = {"status": status, "smaps_rollup": rollup, "limits": limits, "cmdline": cmdline}
     return _build(parse_smaps(text), {item: data for item, data in others.items() if data is not None})
@@ -105,8 +106,8 @@ def _describe_space(regions: Regions, process: Facts) -> list[Capability]:
 def _find_page_size(regions: Regions, process: Facts) -> list[Capability]:
     """Take the page size from the regions: the smallest KernelPageSize, or alignment to no more than 4 KiB.
 
-    KernelPageSize is larger in regions of huge pages, MMUPageSize smaller on some ppc64. Regions that happen to be
-    aligned to more than 4 KiB prove nothing: pages may still be smaller.
+    KernelPageSize is larger in regions of huge pages, MMUPageSize smaller on some ppc64. Regions that happen
+    to be aligned to more than 4 KiB prove nothing: pages may still be smaller.
     """
     column = regions.columns.get("KernelPageSize")
     known = [] if column is None else [value for value in column.values if value]
@@ -166,9 +167,8 @@ def _find_overlaps(regions: Regions) -> list[Fault]:
 
 
 def open_text(stream: BinaryIO, name: str) -> TextSource:
-    """Read a whole text file; LimitError where it is too large, NotASnapshotError where it holds no map line."""
-    with stream:
-        text = stream.read(DEFAULT_LIMITS.table_raw_bytes + 1)
+    """Read a whole text; LimitError where it is too large, NotASnapshotError where it has no map line."""
+    text = stream.read(DEFAULT_LIMITS.table_raw_bytes + 1)
     if len(text) > DEFAULT_LIMITS.table_raw_bytes:
         raise LimitError(f"a text of more than {DEFAULT_LIMITS.table_raw_bytes >> 30} GiB")
     return TextSource(name, text)

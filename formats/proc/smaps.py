@@ -1,7 +1,7 @@
 """`/proc/PID/smaps` and `/proc/PID/maps` text to a regions table, and back to the very bytes.
 
-Nothing is interpreted: every key is a column under its own name, kB become bytes, everything else stays as printed.
-What does not parse is kept as text in the `raw` column and named as a fault; no byte is ever lost.
+Nothing is interpreted: every key is a column under its own name, kB become bytes, everything else stays as
+printed. What does not parse is kept as text in the `raw` column and named as a fault; no byte is ever lost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mmpscope.formats.source import Fault
 
 __all__ = ["Regions", "parse_smaps", "render_smaps"]
 
-_STRETCH = 1 << 20
+_STRETCH = 1 << 18
 _SLOW_STRETCH = 1 << 16
 """Bytes of text that are read at once: what the processor's cache holds, and what shows that nothing fits."""
 
@@ -30,9 +30,9 @@ _SLOW_STRETCH = 1 << 16
 class Regions(NamedTuple):
     """The regions of one text.
 
-    ``form`` keeps what is odd about the text as a whole and is empty for what a kernel wrote: `before` (bytes before
-    the first map line), `newline`, `encoding`. ``faults`` name the lines that did not parse. ``rows`` is 0 where the
-    text was empty: a process without an address space (kernel thread, zombie), or without permission to read it.
+    ``form`` keeps what is odd about the text as a whole and is empty for what a kernel wrote: `before` (bytes
+    before the first map line), `newline`, `encoding`. ``faults`` name the lines that did not parse. ``rows`` is
+    0 where the text was empty: a process without an address space (kernel thread, zombie), or no permission.
     """
 
     columns: dict[str, Plain]
@@ -42,7 +42,7 @@ class Regions(NamedTuple):
 
     @property
     def counters(self) -> tuple[str, ...]:
-        """The keys of the lines below the map lines, in the order of their first appearance; () for maps text."""
+        """The keys of the lines below the map lines, by first appearance; () for maps text."""
         return tuple(name for name in self.columns if name not in REGION_COLUMNS)
 
     def encode(self) -> Table:
@@ -93,7 +93,8 @@ def _find_end(text: bytes, start: int, grid: Grid | None) -> int:
 def render_smaps(table: Table, form: Facts | None = None) -> bytes:
     """Write the text that a regions table was parsed from, byte for byte.
 
-    CorruptError where the table does not hold it: a row without layout and raw text, or values that do not fit.
+    ``form`` is that of `Regions`. CorruptError where the table does not hold the text: a row without layout
+    and raw text, or values that do not fit.
     """
     form = form or {}
     columns = decode_table(table)

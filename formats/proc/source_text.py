@@ -1,7 +1,7 @@
 """From the bytes of a text file to the lines that a kernel would have written, and back.
 
-People save a capture in an editor, on Windows, in PowerShell (UTF-16): what is odd about the whole file is taken
-off here and kept as facts, so that the parsers see one form and the file can still be written byte for byte.
+People save a capture in an editor, on Windows, in PowerShell (UTF-16): what is odd about the whole file is
+taken off here and kept as facts, so that the parsers see one form and the file can be written byte for byte.
 """
 
 from __future__ import annotations
@@ -55,20 +55,19 @@ def _recode(data: bytes, encoding: str) -> bytes | None:
 def _find_newline(data: bytes) -> bytes:
     """Tell the line end that all lines share; a line feed where they do not.
 
-    Line ends of CR CR LF are real: a text-mode program wrote a file that had CR LF already.
+    Line ends of CR CR LF are real: a program wrote text with CR LF through a layer that added another CR.
     """
     first = _LINE_END.search(data)
     if first is None:
         return b"\r" if b"\r" in data else b"\n"
     newline = first[0]
-    alike = data.count(newline) == data.count(b"\n")
-    if newline == b"\n" or not alike or data.replace(newline, b"\n").replace(b"\n", newline) != data:
+    if newline == b"\n" or data.count(newline) != data.count(b"\n"):
         return b"\n"
-    return newline
+    return newline if data.replace(newline, b"\n").replace(b"\n", newline) == data else b"\n"
 
 
 def restore(text: bytes, form: Facts) -> bytes:
-    """Write a normalized text as it was in its file; CorruptError where it cannot have been in that encoding."""
+    """Write a normalized text as it was in its file; CorruptError where it does not fit the form."""
     newline, encoding = form.get("newline"), form.get("encoding")
     if isinstance(newline, str):
         text = text.replace(b"\n", newline.encode())

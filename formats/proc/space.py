@@ -1,7 +1,7 @@
 """Where the address space of a Linux process ends: by the rule of its kernel, or by guess from its map.
 
-Pages of the kernel that a map shows as well (`[vsyscall]`, `[vectors]`) lie outside: no request for memory is ever
-answered there.
+Pages of the kernel that a map shows as well (`[vsyscall]`, `[vectors]`) lie outside: no request for memory is
+ever answered there.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def task_size(
 ) -> SpaceEnd | None:
     """Tell where the space of a process ends; None for a machine whose rule we do not know.
 
-    ``machine`` is the kernel's (`uname -m`), ``elf_class`` 32 or 64 that of the program. Many kernels leave the
-    number of address bits to their configuration: ``highest``, the end of the highest region that is no gate,
+    ``machine`` is the kernel's (`uname -m`), ``elf_class`` 32 or 64 that of the program. Many kernels leave
+    the number of address bits to their configuration: ``highest``, the end of the highest region that is no gate,
     decides, because every kernel puts the stack near the top.
     """
     family = _tell_family(machine)
