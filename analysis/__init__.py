@@ -14,15 +14,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mmpscope.analysis.allocations import list_allocations
+    from mmpscope.analysis.fragmentation import measure_fragmentation
+    from mmpscope.analysis.freespace import find_free, hole_histogram
     from mmpscope.analysis.heaps import list_heaps
     from mmpscope.analysis.loading import load
+    from mmpscope.analysis.mapping_count import count_mappings
     from mmpscope.analysis.rules import RULES_VERSION
     from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.splitters import list_splitters
     from mmpscope.analysis.summary import summarize
 
 __all__ = [
     "RULES_VERSION",
     "LoadedSnapshot",
+    "find_free",
+    "hole_histogram",
+    "measure_fragmentation",
+    "list_splitters",
+    "count_mappings",
     "list_allocations",
     "list_heaps",
     "load",
@@ -32,6 +41,11 @@ __all__ = [
 _HOMES = {
     "RULES_VERSION": "rules",
     "LoadedSnapshot": "snapshot",
+    "find_free": "freespace",
+    "hole_histogram": "freespace",
+    "measure_fragmentation": "fragmentation",
+    "list_splitters": "splitters",
+    "count_mappings": "mapping_count",
     "list_allocations": "allocations",
     "list_heaps": "heaps",
     "load": "loading",
