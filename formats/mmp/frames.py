@@ -144,7 +144,7 @@ def _parse_head(data: FileBytes, offset: int, window: bytes, limits: Limits) -> 
         info_end = measure(window, info_at, bounds)
         info = unpack(window[info_at:info_end], bounds)
     except TruncatedError as error:
-        raise TruncatedError(f"the file ends inside a {kind} frame", offset=offset) from error
+        raise TruncatedError(f"the file ends inside an unfinished {kind} frame", offset=offset) from error
     except (CorruptError, LimitError) as error:
         raise type(error)(error.what, offset=offset, field=f"info of a {kind} frame") from error
     if not isinstance(info, dict):
@@ -154,13 +154,13 @@ def _parse_head(data: FileBytes, offset: int, window: bytes, limits: Limits) -> 
         raise CorruptError(f"a {kind} frame has no payload", offset=offset)
     payload_at = info_end + 1 + width
     if not width or payload_at > len(window):
-        raise TruncatedError(f"the file ends inside a {kind} frame", offset=offset)
+        raise TruncatedError(f"the file ends inside an unfinished {kind} frame", offset=offset)
     size = int.from_bytes(window[info_end + 1 : payload_at], "big")
     frame = Frame(
         kind, sync, offset, info, offset + payload_at, size, offset + payload_at + size + _CRC_BYTES
     )
     if frame.end > data.size:
-        raise TruncatedError(f"the file ends inside a {kind} frame", offset=offset)
+        raise TruncatedError(f"the file ends inside an unfinished {kind} frame", offset=offset)
     if size > limits.payload_bytes or info_end - info_at > limits.info_bytes:
         raise LimitError(f"a {kind} frame is larger than the limit", offset=offset)
     return frame
@@ -178,7 +178,7 @@ def _parse_kind(window: bytes, offset: int) -> tuple[str, bytes, int]:
     ):
         raise CorruptError("no frame begins where one should", offset=offset)
     if len(window) <= info_at:
-        raise TruncatedError("the file ends inside the head of a frame", offset=offset)
+        raise TruncatedError("the file ends inside an unfinished frame", offset=offset)
     try:
         kind = window[2:mark_at].decode("utf-8")
     except UnicodeDecodeError as error:

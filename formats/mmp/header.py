@@ -80,4 +80,4 @@ def _describe(head: bytes) -> str:
         return "it is a song made with LMMS, which gives its files the same ending .mmp"
     if text.startswith("<"):
         return "it is XML; VMMap and PerfView write XML files with the same ending .mmp"
-    return f"it starts with {head[:16]!r}"
+    return f"it starts with {head[:16].decode('latin-1')!a}"

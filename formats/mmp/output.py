@@ -46,7 +46,7 @@ class OutputFile:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, force: bool) -> OutputFile:
-        """Begin a new file beside ``path``; OutputExistsError where ``path`` exists and ``force`` is not given."""
+        """Begin a new file beside ``path``; OutputExistsError where that exists and without ``force``."""
         target = Path(path)
         if target.exists() and not target.is_file():
             raise OutputError(f"{target}: it is no regular file. Name a file to write to.")
@@ -84,7 +84,7 @@ class OutputFile:
             raise OutputError(f"{self.path}: {what}") from error
 
     def write(self, data: bytes) -> None:
-        """Append ``data``, in one write of the system where it takes it so; none of it stays if that fails."""
+        """Append ``data``, in one write where the system takes it whole; if it fails, none of it stays."""
         start, done = self.size, 0
         try:
             with _translated(self.path, "written"):

@@ -150,7 +150,7 @@ class _Walk:
         elif seq < self._expected:
             self._report(f"frame {seq} is out of its place", at)
         elif seq > self._expected and not was_damaged:
-            self._report(f"{_name_frames(self._expected, seq)} missing", at)
+            self._report(f"{_name_frames(self._expected, seq)} missing before this one", at)
         elif not was_damaged and frame.info.get("prev") != (
             self._last.crc if self._last is not None else None
         ):
@@ -166,11 +166,11 @@ class _Walk:
         error = self._damage
         if error is None or error.offset is None:
             return False
-        lost = f"bytes {error.offset} to {self._damage_end}"
-        if seq is None and self._damage_end == self._data.size:
-            lost += f" (the end of the file), from frame {self._expected} on"
+        lost = f"{self._damage_end - error.offset} bytes"
+        if self._damage_end == self._data.size:
+            lost += f" to the end of the file, from frame {self._expected} on"
         elif seq is not None and seq > self._expected:
-            lost += f", {_name_frames(self._expected, seq)} lost"
+            lost += f", {_name_frames(self._expected, seq)}"
         self._damage = None
         self._report(error.what, error.offset, lost, type(error))
         return True
@@ -181,7 +181,7 @@ class _Walk:
         result = self._result
         if result.error is None:
             now = "Whole snapshots can be read with --partial."
-            result.error = kind(f"{what}; lost: {lost}" if lost else what, offset=offset, now=now)
+            result.error = kind(f"{what} (lost: {lost})" if lost else what, offset=offset, now=now)
         if len(result.faults) < _MAX_FAULTS:
             result.faults.append(Fault(what, offset=offset, lost=lost))
         else:
@@ -201,4 +201,4 @@ class _Walk:
 
 def _name_frames(first: int, after: int) -> str:
     """Name the frames of the numbers from ``first`` up to, not including, ``after``."""
-    return f"frame {first} is" if after == first + 1 else f"frames {first} to {after - 1} are"
+    return f"frame {first}" if after == first + 1 else f"frames {first} to {after - 1}"

@@ -22,8 +22,7 @@ _STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED)  # the second wins wher
 TYPES = ("uint", "int", "float", "bool", "text")
 ENCODINGS = ("null", "const", "plain", "delta", "chain", "same", "diff", "dict")
 
-# The keys of a column descriptor (docs/format.md, "Columns") and the type of each; absent ones have Column's
-# defaults.
+# The keys of a column descriptor (docs/format.md, "Columns"), each with its type; Column has the defaults.
 _KEYS: dict[str, type] = {
     "width": int,
     "scale": int,
@@ -111,7 +110,7 @@ def _describe(column: Column) -> Facts:
 
 
 def _split_planes(data: bytes, width: int) -> bytes:
-    """Store all lowest bytes first, then all second ones and so on: like stands by like, and zlib finds it."""
+    """Put all lowest bytes first, then all second ones and so on: like stands by like, and zlib finds it."""
     return b"".join(data[plane::width] for plane in range(width))
 
 

@@ -39,7 +39,7 @@ def verify(source: PathOrStream, *, limits: Limits = DEFAULT_LIMITS) -> list[Fau
 
 
 def _check_indexes(data: FileBytes, walked: Scan, limits: Limits) -> Iterator[Fault]:
-    """Compare each index with the frames before it; only where these are all there, as offsets move otherwise."""
+    """Compare each index with the frames before it, which must all be there: offsets move otherwise."""
     found = Contents()
     for frame, _ in walked.frames:
         if frame.kind == "index":

@@ -102,7 +102,7 @@ class SnapshotWriter:
     def create(
         cls, path: str | os.PathLike[str], *, force: bool = False, series: bool = False
     ) -> SnapshotWriter:
-        """Begin a new file, which appears when it is closed, or with its first snapshot if it is a ``series``.
+        """Begin a new file, which appears when it is closed, or with its first snapshot for a ``series``.
 
         OutputExistsError where the path exists and ``force`` is not given, OutputError where it cannot be
         written.
@@ -140,7 +140,7 @@ class SnapshotWriter:
         self._capture = capture
 
     def write_snapshot(self, snapshot: Snapshot) -> None:
-        """Write a snapshot, and before it its capture unless that (the same object) was the last one written."""
+        """Write a snapshot, and its capture before it unless that very object was the last one written."""
         if snapshot.capture is not self._capture:
             self.write_capture(snapshot.capture)
         facts = {**snapshot.process, **snapshot.moment}
