@@ -100,20 +100,18 @@ def find_free(snapshot: LoadedSnapshot, window: Window | None = None) -> pa.Tabl
     Free and Unusable rows over the usable range, or over a window of it.
     """
     holes = find_snapshot_holes(snapshot, window)
-    return build_table(
-        FREE,
-        {
-            "address": holes.ranges.start,
-            "size": holes.ranges.size,
-            "end": holes.ranges.end,
-            "type": pa.DictionaryArray.from_arrays(holes.unusable.astype(np.int32), ["Free", "Unusable"]),
-            "before": _describe_rows(snapshot.regions, holes.before),
-            "after": _describe_rows(snapshot.regions, holes.after),
-        },
-    )
+    columns = {
+        "address": holes.ranges.start,
+        "size": holes.ranges.size,
+        "end": holes.ranges.end,
+        "type": pa.DictionaryArray.from_arrays(holes.unusable.astype(np.int32), ["Free", "Unusable"]),
+        "before": _describe_rows(snapshot.regions, holes.before),
+        "after": _describe_rows(snapshot.regions, holes.after),
+    }
+    return build_table(FREE, columns)
 
 
-def _describe_rows(regions: pa.Table, rows: Rows) -> pa.Array:
+def _describe_rows(regions: pa.Table, rows: Rows) -> pa.ChunkedArray:
     """Name regions for a person to read, as in `Image /usr/lib/libc.so.6`; null for NO_ROW."""
     taken = regions.select(["type", "details"]).take(pa.array(rows, mask=rows == NO_ROW))
     type_, details = (column.cast(pa.string()) for column in taken.columns)

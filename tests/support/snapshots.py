@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
-from mmpscope.analysis.schema import CAPABILITY, COUNTERS, MODULES, REGIONS, THREADS
-from mmpscope.analysis.table_building import TEXT, build_table, find_arrow_type
+from mmpscope.analysis.schema import CAPABILITY, COUNTERS, MODULES, REGIONS, THREADS, Field
 from mmpscope.formats.model import Capture, Snapshot
 
 if TYPE_CHECKING:
@@ -19,13 +18,14 @@ __all__ = ["PAGE", "make_regions", "make_snapshot", "region"]
 PAGE = 4096
 Row = dict[str, Any]
 
+_TEXT = pa.dictionary(pa.int32(), pa.string())
 _RAW = {
     "offset": pa.uint64(),
     "dev_major": pa.uint64(),
     "dev_minor": pa.uint64(),
     "inode": pa.uint64(),
-    "path": TEXT,
-    "VmFlags": TEXT,
+    "path": _TEXT,
+    "VmFlags": _TEXT,
     "Private_Clean": pa.uint64(),
     "Shared_Clean": pa.uint64(),
 }
@@ -71,10 +71,13 @@ def make_regions(rows: Iterable[Row]) -> pa.Table:
     return table
 
 
-def _make_table(fields: Iterable[Any], rows: Iterable[Row]) -> pa.Table:
-    fields, rows = tuple(fields), list(rows)
-    columns = {f.name: pa.array([row.get(f.name) for row in rows], find_arrow_type(f)) for f in fields}
-    return build_table(fields, columns)
+def _make_table(fields: Iterable[Field], rows: Iterable[Row]) -> pa.Table:
+    rows = list(rows)
+    return pa.table({f.name: pa.array([row.get(f.name) for row in rows], _find_type(f)) for f in fields})
+
+
+def _find_type(field: Field) -> pa.DataType:
+    return _TEXT if field.type == "string" else pa.type_for_alias(field.type)
 
 
 def make_snapshot(
