@@ -1,7 +1,4 @@
-"""The entry point of `mmp-collect`.
-
-Runs, and turns what went wrong into one line on stderr and an exit code.
-"""
+"""The entry point of `mmp-collect`: runs, and alone turns an error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -16,34 +13,29 @@ from mmpscope.formats.errors import MmpError
 
 __all__ = ["main"]
 
-_INTERRUPTED = 130
+_DENIED_OR_ABSENT = 3
 _FAULT_OF_OURS = 70
+_INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "mmp-collect") -> int:
-    """Run `mmp-collect` with ``arguments`` (of the command line where None), and return the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
+    """Run `mmp-collect` with ``arguments`` (the command line's where None), and return the exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         _run(parse_request(given, prog), prog)
+    except SystemExit as end:  # --help and --version
+        return end.code if isinstance(end.code, int) else 0
     except MmpError as error:
-        print(f"{prog}: {error}", file=sys.stderr)
-        return error.exit_code
+        return _fail(prog, str(error), error.exit_code)
     except KeyboardInterrupt:
-        print(f"{prog}: interrupted before the first whole snapshot; no file was made.", file=sys.stderr)
-        return _INTERRUPTED
+        return _fail(prog, "interrupted before the first whole snapshot; nothing was written.", _INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has had enough; without this Python complains when it flushes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:  # the one place that may: a fault of ours becomes a line, not a traceback
-        if given.count("-v") > 1 or "-vv" in given:
-            raise
-        print(
-            f"{prog}: a fault of ours: {type(error).__name__}: {error}. "
-            "Please report it with what -vv prints.",
-            file=sys.stderr,
-        )
-        return _FAULT_OF_OURS
+    except OSError as error:
+        return _fail(prog, f"{error.filename or 'the system'}: {error.strerror or error}", _DENIED_OR_ABSENT)
+    except Exception as error:  # noqa: BLE001  # the last resort: a fault of ours must not look like the process'
+        return _report_fault(prog, error, given)
     return 0
 
 
@@ -52,6 +44,21 @@ def _run(request: Request, prog: str) -> None:
         print(format_rows(list_processes(request.root)))
     else:
         Session(request, prog).run()
+
+
+def _fail(prog: str, sentence: str, code: int) -> int:
+    print(f"{prog}: {sentence}", file=sys.stderr)
+    return code
+
+
+def _report_fault(prog: str, error: Exception, given: Sequence[str]) -> int:
+    if os.environ.get("MMP_DEBUG") or {"-v", "--verbose"} & set(given):
+        import traceback
+
+        traceback.print_exc()
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    now = "Please report it, with what the same command prints with -v."
+    return _fail(prog, f"a fault of ours, not of the process ({what}). {now}", _FAULT_OF_OURS)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ class Keyboard:
 
     def start(self) -> None:
         """Switch off line editing and echo, as long as we own the terminal."""
-        if os.tcgetpgrp(self.fd) != os.getpgrp():
-            return  # in the background a change would stop us (SIGTTOU)
+        if not self._is_foreground():
+            return
         mode = termios.tcgetattr(self.fd)
         mode[3] &= ~(termios.ICANON | termios.ECHO)
         mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
@@ -39,9 +39,16 @@ class Keyboard:
 
     def stop(self) -> None:
         """Put the terminal back."""
-        if self.is_listening and os.tcgetpgrp(self.fd) == os.getpgrp():
+        if self.is_listening and self._is_foreground():
             termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before)
         self.is_listening = False
+
+    def _is_foreground(self) -> bool:
+        """Whether the terminal is ours now: in the background a change of its mode stops us (SIGTTOU)."""
+        try:
+            return os.tcgetpgrp(self.fd) == os.getpgrp()
+        except OSError:  # it is gone, or not the one that controls us
+            return False
 
 
 def find_keyboard() -> Keyboard | None:

@@ -122,7 +122,7 @@ def _make_parser(prog: str) -> argparse.ArgumentParser:
         "--verbose",
         action="count",
         default=0,
-        help="say what is being done; twice: a fault of ours in full",
+        help="say what is being done",
     )
     add("--version", action="version", version=f"mmp-collect {__version__}")
     return parser

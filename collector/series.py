@@ -104,7 +104,7 @@ class Series:
             return self._describe_end()
         if Event.PAUSE in events:
             self._is_paused = not self._is_paused
-            self._say("paused; Enter takes a snapshot, p goes on" if self._is_paused else "going on")
+            self._say("paused: Enter takes a snapshot, p goes on" if self._is_paused else "going on")
         if Event.TAKE in events:
             self._take()
         return None

@@ -25,8 +25,8 @@ _V2_FILES = (
 )  # fmt: skip
 _V1_FILES = (
     "memory.usage_in_bytes", "memory.max_usage_in_bytes", "memory.limit_in_bytes",
-    "memory.soft_limit_in_bytes", "memory.memsw.usage_in_bytes", "memory.memsw.limit_in_bytes", "memory.failcnt", "memory.swappiness",
-    "memory.use_hierarchy",
+    "memory.soft_limit_in_bytes", "memory.memsw.usage_in_bytes", "memory.memsw.limit_in_bytes",
+    "memory.failcnt", "memory.swappiness", "memory.use_hierarchy",
 )  # fmt: skip
 _LIMIT = {2: "memory.max", 1: "memory.limit_in_bytes"}
 _USAGE = {2: "memory.current", 1: "memory.usage_in_bytes"}

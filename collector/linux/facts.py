@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from functools import partial
 from typing import Callable
 
@@ -12,14 +13,13 @@ from mmpscope.collector.linux.elf import name_machine, read_identity
 from mmpscope.collector.linux.processes import tell_elf_class
 from mmpscope.collector.linux.procfs import ProcDir, Recorder
 from mmpscope.collector.linux.stat_line import Stat
+from mmpscope.formats.mmp.columns import Plain
 from mmpscope.formats.model import Fact, Facts
 from mmpscope.formats.proc.facts import parse_auxv, parse_limits, to_fact
-from mmpscope.formats.proc.space import task_size
+from mmpscope.formats.proc.space import GATES, task_size
 
 __all__ = ["describe_stat", "find_range", "read_facts"]
 
-_GATES = (b"[vsyscall]", b"[vectors]")
-"""Pages of the kernel above the space of the process, which `maps` shows all the same."""
 _NAMESPACE = re.compile(rb"\w+:\[(\d+)\]")
 
 
@@ -74,25 +74,25 @@ def _read_namespace(process: ProcDir) -> int:
     return int(match[1])
 
 
-def find_range(process: Facts, maps: bytes, host: Facts, min_address: Fact) -> Facts:
+def find_range(process: Facts, columns: Mapping[str, Plain], host: Facts, min_address: Fact) -> Facts:
     """Tell the range that the process can use: start, end (half-open) and the source of both.
 
-    ValueError where class, machine or `mmap_min_addr` are not known.
+    ``columns`` are those of the regions. ValueError where class, machine or `mmap_min_addr` are not known.
     """
     elf_class = process.get("elf", {}).get("class")
     if elf_class is None or not isinstance(min_address, int):
         raise ValueError("ELF class or mmap_min_addr are not known")
-    space = task_size(
-        elf_class, str(host["machine"]), process.get("personality", 0), host["page_size"], _find_highest(maps)
-    )
+    machine, page_size = str(host["machine"]), host["page_size"]
+    space = task_size(elf_class, machine, process.get("personality", 0), page_size, _find_highest(columns))
     if space is None:
-        raise ValueError(f"no rule for {host['machine']}")
+        raise ValueError(f"no rule for {machine}")
     return {"start": min_address, "end": space.end, "source": f"vm.mmap_min_addr; {space.source}"}
 
 
-def _find_highest(maps: bytes) -> int:
-    """Find the end of the highest mapping that is no gate."""
-    for line in reversed(maps[-4096:].splitlines()):
-        if not line.endswith(_GATES):
-            return int(line.partition(b" ")[0].partition(b"-")[2], 16)
+def _find_highest(columns: Mapping[str, Plain]) -> int:
+    """Find the end of the highest region that is no gate; the kernel lists them by address."""
+    starts, sizes, paths = (columns[name].values for name in ("start", "size", "path"))
+    for row in reversed(range(len(starts))):
+        if paths[row] not in GATES:
+            return int(starts[row] + sizes[row])
     return 0

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from mmpscope.collector.linux.procfs import ProcDir, explain
 
-__all__ = ["FileKey", "MappedFile", "MappedFileError", "Mapping", "open_mapped"]
+__all__ = ["FileKey", "MappedFile", "MappedFileError", "MappedPart", "open_mapped"]
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -29,7 +29,7 @@ class MappedFileError(Exception):
     """The mapped file cannot be had; the text says why."""
 
 
-class Mapping(NamedTuple):
+class MappedPart(NamedTuple):
     """One line of `maps` that shows a part of a file; half-open, in bytes."""
 
     start: int
@@ -79,7 +79,7 @@ class MappedFile:
         os.close(self.fd)
 
 
-def open_mapped(process: ProcDir, key: FileKey, mapping: Mapping) -> MappedFile:
+def open_mapped(process: ProcDir, key: FileKey, mapping: MappedPart) -> MappedFile:
     """Open the file behind ``mapping``; MappedFileError where it is gone, replaced, or may not be read."""
     try:
         return _open_link(process, f"map_files/{mapping.start:x}-{mapping.end:x}")

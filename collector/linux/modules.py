@@ -1,31 +1,26 @@
 """The ELF files that a process executes: which file, where it is loaded, its PT_LOAD list and build id.
 
-Starts from the text of `maps`: every file of which some part is mapped executable, with all its parts.
+Starts from the regions: every file of which some part is mapped executable, with all its parts.
 Anonymous memory and names in brackets ([vdso]) are no files and not looked at.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Callable, NamedTuple
 
 from mmpscope.collector.linux.elf import ElfError, ElfImage, Segment, read_elf
-from mmpscope.collector.linux.mapped_file import FileKey, MappedFile, MappedFileError, Mapping
+from mmpscope.collector.linux.mapped_file import FileKey, MappedFile, MappedFileError, MappedPart
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Fact, Table
 
 __all__ = ["Load", "Module", "find_executables", "place_image", "read_modules", "tabulate"]
 
-_FILE_LINE = re.compile(
-    rb"^([0-9a-f]+)-([0-9a-f]+) (\S+) ([0-9a-f]+) ([0-9a-f]+):([0-9a-f]+) ([1-9][0-9]*) +(/[^\n]*)",
-    re.MULTILINE,
-)
 _MASK = (1 << 64) - 1
 _TEXTS = {"path": "bytes", "build_id": "utf-8", "reason": "utf-8"}
 
-Open = Callable[[FileKey, Mapping], MappedFile]
+Open = Callable[[FileKey, MappedPart], MappedFile]
 
 
 class Load(NamedTuple):
@@ -35,7 +30,7 @@ class Load(NamedTuple):
     """
 
     base: int | None
-    mappings: list[Mapping]
+    mappings: list[MappedPart]
 
 
 @dataclass(frozen=True)
@@ -53,37 +48,34 @@ class Module:
     reason: str | None = None
 
 
-def read_modules(maps: bytes, open_file: Open, page_size: int) -> list[Module]:
-    """Read every executed file in the text of `maps` once, and list its loads by address."""
+def read_modules(columns: Mapping[str, Plain], open_file: Open, page_size: int) -> list[Module]:
+    """Read every executed file among the regions once, and list its loads by address."""
     modules: list[Module] = []
-    for key, mappings in find_executables(maps).items():
+    for key, mappings in find_executables(columns).items():
         modules.extend(_read_file(key, mappings, open_file, page_size))
     return sorted(modules, key=lambda module: module.load.mappings[0])
 
 
-def find_executables(maps: bytes) -> dict[FileKey, list[Mapping]]:
-    """Find the files with an executable mapping in the text of `maps`.
+def find_executables(columns: Mapping[str, Plain]) -> dict[FileKey, list[MappedPart]]:
+    """Find the files of which some part is mapped executable, each with all its parts by address.
 
-    Each with all its mappings in order.
+    ``columns`` are those of the regions; memory without a file has inode 0, and names such as
+    `anon_inode:[..]` or `[vdso]` are no paths.
     """
-    files: dict[tuple[bytes, ...], list[tuple[bytes, ...]]] = {}
-    executed = set()
-    for *mapping, major, minor, inode, path in _FILE_LINE.findall(maps):
-        key = (major, minor, inode, path)
-        files.setdefault(key, []).append(tuple(mapping))
-        if mapping[2][2:3] == b"x":
-            executed.add(key)
-    return {
-        FileKey(int(key[0], 16), int(key[1], 16), int(key[2]), key[3]): [
-            Mapping(int(start, 16), int(end, 16), perms, int(offset, 16))
-            for start, end, perms, offset in mappings
-        ]
-        for key, mappings in files.items()
-        if key in executed
+    names = ("start", "size", "perms", "offset", *FileKey._fields)
+    rows = [row for row in zip(*(columns[name].values for name in names)) if row[6]]
+    executed = {
+        row[4:] for row in rows if row[2][2:3] == b"x" and row[7] is not None and row[7].startswith(b"/")
     }
+    files: dict[FileKey, list[MappedPart]] = {}
+    for row in rows:
+        if row[4:] in executed:
+            start, size, perms, offset, *file = row
+            files.setdefault(FileKey(*file), []).append(MappedPart(start, start + size, perms, offset))
+    return files
 
 
-def _read_file(key: FileKey, mappings: list[Mapping], open_file: Open, page_size: int) -> list[Module]:
+def _read_file(key: FileKey, mappings: list[MappedPart], open_file: Open, page_size: int) -> list[Module]:
     try:
         with open_file(key, mappings[0]) as file:
             image = read_elf(file.read)
@@ -95,7 +87,7 @@ def _read_file(key: FileKey, mappings: list[Mapping], open_file: Open, page_size
     return [Module(key, load, image, file.size, file.mtime_ns, file.doubt) for load in loads]
 
 
-def place_image(segments: Sequence[Segment], mappings: Sequence[Mapping], page_size: int) -> list[Load]:
+def place_image(segments: Sequence[Segment], mappings: Sequence[MappedPart], page_size: int) -> list[Load]:
     """Group the mappings of one file into loads.
 
     A mapping at file offset o shows the PT_LOAD that holds o, and start - (p_vaddr + o - p_offset) is the
@@ -114,7 +106,7 @@ def place_image(segments: Sequence[Segment], mappings: Sequence[Mapping], page_s
     return loads
 
 
-def _find_bias(segments: Sequence[Segment], mapping: Mapping, page_size: int) -> int | None:
+def _find_bias(segments: Sequence[Segment], mapping: MappedPart, page_size: int) -> int | None:
     """Find the bias, modulo 2^64: a prelinked library may be loaded below its addresses.
 
     Two segments may share a page of the file (the last of one is the first of the next): the one that begins
@@ -172,4 +164,4 @@ def _list_fields(module: Module) -> dict[str, Fact]:
     }
 
 
-_FIELD_NAMES = tuple(_list_fields(Module(FileKey(0, 0, 0, b""), Load(None, [Mapping(0, 0, b"", 0)]))))
+_FIELD_NAMES = tuple(_list_fields(Module(FileKey(0, 0, 0, b""), Load(None, [MappedPart(0, 0, b"", 0)]))))

@@ -97,13 +97,17 @@ class Recorder:
 
     def require(self, item: str, read: Callable[[], T]) -> T:
         """Call ``read`` and note its time and success; its errors come out as they are."""
-        start = time.perf_counter_ns()
-        try:
-            value = read()
-        finally:
-            self.cost[item] = self.cost.get(item, 0) + time.perf_counter_ns() - start
+        value = self.measure(item, read)
         self._capability.setdefault(item, Capability(item, "ok"))
         return value
+
+    def measure(self, item: str, work: Callable[[], T]) -> T:
+        """Call ``work``, which is no source of the system, and note its time."""
+        start = time.perf_counter_ns()
+        try:
+            return work()
+        finally:
+            self.cost[item] = self.cost.get(item, 0) + time.perf_counter_ns() - start
 
     def gather(self, readers: Mapping[str, Callable[[], Fact]]) -> Facts:
         """Attempt each reader; what could not be had is left out."""

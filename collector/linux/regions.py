@@ -1,6 +1,6 @@
-"""The map of one process.
+"""The map of one process and its counters, as text.
 
-Read before and after the counters, so that it shows whether it held still meanwhile.
+The map is read before and after the counters, so that it shows whether it held still meanwhile.
 """
 
 from __future__ import annotations
@@ -16,35 +16,31 @@ __all__ = ["MapTexts", "read_map_texts"]
 _RSS = re.compile(rb"^VmRSS:\s*(\d+) kB", re.MULTILINE)
 
 
-@dataclass(frozen=True)
+@dataclass
 class MapTexts:
-    """``maps`` as it was first.
+    """What was read: ``text`` is smaps, or maps where there is no smaps (``has_counters`` tells).
 
-    ``smaps`` and ``rollup`` are None where they were not asked for or not to be had.
-
-    ``moved`` says whether `maps` was another after the counters had been read; ``why_light`` why they were
-    not.
+    ``rollup`` is None where it was not asked for or not to be had. ``moved`` says whether maps was another
+    after the counters had been read, ``why_light`` why they were not.
     """
 
-    maps: bytes
-    smaps: bytes | None = None
+    text: bytes
+    has_counters: bool = False
     rollup: bytes | None = None
     moved: bool | None = None
     why_light: str | None = None
 
-    @property
-    def best(self) -> bytes:
-        """The text to keep: smaps holds all that maps has.
+    def take_text(self) -> bytes:
+        """Hand the text over.
 
-        An empty one came from a process that was ending.
+        It may be the largest thing in memory, and its taker decides how long it stays.
         """
-        return self.smaps or self.maps
+        text, self.text = self.text, b""
+        return text
 
 
 def read_map_texts(process: ProcDir, status: bytes, options: Options, recorder: Recorder) -> MapTexts:
-    """Read maps, then smaps and smaps_rollup unless a light snapshot is asked for.
-
-    Or due to the process' size.
+    """Read maps, then smaps and smaps_rollup unless the snapshot is a light one, then maps again.
 
     OSError where maps cannot be read; the others may be missing.
     """
@@ -57,7 +53,7 @@ def read_map_texts(process: ProcDir, status: bytes, options: Options, recorder: 
     smaps = recorder.attempt("smaps", lambda: process.read("smaps"))
     rollup = recorder.attempt("smaps_rollup", lambda: process.read("smaps_rollup"))
     moved = recorder.require("maps", lambda: process.read("maps")) != maps
-    return MapTexts(maps, smaps, rollup, moved)
+    return MapTexts(smaps or maps, bool(smaps), rollup, moved)
 
 
 def _explain_light(maps: bytes, status: bytes, options: Options) -> str | None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import Callable
 
 from mmpscope.collector.base import Options
 from mmpscope.collector.linux.facts import describe_stat, find_range, read_facts
@@ -20,7 +20,7 @@ from mmpscope.collector.linux.stat_line import Stat
 from mmpscope.collector.linux.threads import read_threads
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
 from mmpscope.formats.proc.facts import parse_counters, parse_status, to_fact
-from mmpscope.formats.proc.smaps import parse_smaps
+from mmpscope.formats.proc.smaps import Regions, parse_smaps
 
 __all__ = ["SnapshotReader"]
 
@@ -32,6 +32,7 @@ class SnapshotReader:
         self._directory = directory
         self._options = options
         self._mountinfo = mountinfo
+        self._page_size: int = os.sysconf("SC_PAGE_SIZE")
 
     def read(self, stat: Stat, capture: Capture) -> Snapshot:
         """Read one snapshot; OSError where status or maps cannot be read, whatever else is missing is noted.
@@ -43,13 +44,18 @@ class SnapshotReader:
         moment: Facts = {"time_ns": time.time_ns(), "mono_ns": time.monotonic_ns()}
         status = recorder.require("status", partial(self._directory.read, "status"))
         texts = read_map_texts(self._directory, status, self._options, recorder)
-        process = self._read_process(stat, status, texts, recorder)
-        minimum = capture.system.get("mmap_min_addr")
-        read_range = partial(find_range, process, texts.maps, capture.host, minimum)
-        process.update(recorder.gather({"range": read_range}))
-        tables = self._read_tables(texts, recorder)
         if texts.moved is not None:
             moment["map_moved"] = texts.moved
+        process = self._read_process(stat, status, texts, recorder)
+        threads = self._read_threads(texts, recorder)
+        regions = recorder.measure("parsing", partial(_parse_regions, texts, recorder))
+        if regions.form:
+            process["source_text"] = regions.form
+        minimum = capture.system.get("mmap_min_addr")
+        read_range = partial(find_range, process, regions.columns, capture.host, minimum)
+        process.update(recorder.gather({"range": read_range}))
+        modules = self._read_modules(texts, regions, recorder)
+        tables = {"regions": recorder.measure("encoding", regions.encode), **threads, **modules}
         moment["cost"] = recorder.cost
         moment["read_ns"] = time.monotonic_ns() - moment["mono_ns"]
         return Snapshot(capture, process, moment, tables, recorder.capability)
@@ -61,44 +67,42 @@ class SnapshotReader:
             "name": to_fact(stat.comm),
             "status": known,
             "stat": describe_stat(stat),
-            "page_size": os.sysconf("SC_PAGE_SIZE"),
+            "page_size": self._page_size,
         }
         for name, key in (("uid", "Uid"), ("gid", "Gid")):
             if known.get(key):
-                process[name] = known[key][
-                    0
-                ]  # the real one; effective, saved and file system's follow in status
+                process[name] = known[key][0]  # the real one of four
         if texts.rollup is not None:
             process["smaps_rollup"] = parse_counters(texts.rollup)
         process.update(read_facts(self._directory, self._mountinfo, recorder))
         return process
 
-    def _read_tables(self, texts: MapTexts, recorder: Recorder) -> dict[str, Table]:
-        tables = {"regions": recorder.require("parsing", partial(_parse_regions, texts, recorder))}
+    def _read_threads(self, texts: MapTexts, recorder: Recorder) -> dict[str, Table]:
         if texts.why_light is not None:
-            for item in ("threads", "modules"):
-                recorder.miss(item, "skipped", None, texts.why_light)
-            return tables
+            recorder.miss("threads", "skipped", None, texts.why_light)
+            return {}
         threads = recorder.attempt("threads", partial(read_threads, self._directory, recorder))
-        if threads is not None:
-            tables["threads"] = threads
+        return {} if threads is None else {"threads": threads}
+
+    def _read_modules(self, texts: MapTexts, regions: Regions, recorder: Recorder) -> dict[str, Table]:
+        if texts.why_light is not None:
+            recorder.miss("modules", "skipped", None, texts.why_light)
+            return {}
         open_file = partial(open_mapped, self._directory)
-        modules = recorder.require(
-            "modules", partial(read_modules, texts.maps, open_file, os.sysconf("SC_PAGE_SIZE"))
-        )
+        read = partial(read_modules, regions.columns, open_file, self._page_size)
+        modules = recorder.require("modules", read)
         unread = [module for module in modules if module.image is None]
         if unread:
             text = f"{len(unread)} of {len(modules)} files could not be read, the first: {unread[0].reason}"
             recorder.miss("modules", "partial", None, text)
-        tables.update(tabulate(modules))
-        return tables
+        return tabulate(modules)
 
 
-def _parse_regions(texts: MapTexts, recorder: Recorder) -> Table:
-    """Parse the map; what does not parse is in the table as text, and counted here."""
-    regions = parse_smaps(texts.smaps or texts.maps)
+def _parse_regions(texts: MapTexts, recorder: Recorder) -> Regions:
+    """Parse the map; lines that do not parse are kept as text, and counted here."""
+    regions = parse_smaps(texts.take_text())
     if regions.faults:
         first = regions.faults[0]
         text = f"{len(regions.faults)} blocks are kept as text, the first at line {first.line}: {first.what}"
-        recorder.miss("regions", "partial", None, text)
-    return regions.encode()
+        recorder.miss("smaps" if texts.has_counters else "maps", "partial", None, text)
+    return regions

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import re
-from typing import Callable
+import time
+from collections.abc import Callable
 
 from mmpscope.collector.base import Options
 from mmpscope.collector.errors import AccessDeniedError, CollectError, ProcessGoneError
@@ -21,6 +22,7 @@ __all__ = ["LinuxTarget"]
 _REFUSED = (errno.EACCES, errno.EPERM)
 _ENDED = (b"Z", b"X")
 """States of proc_pid_stat(5): zombie and dead."""
+_LOADING_TRIES, _LOADING_WAIT_S = 100, 0.001
 _TGID = re.compile(rb"^Tgid:\s*(\d+)", re.MULTILINE)
 
 
@@ -51,7 +53,7 @@ class LinuxTarget:
 
     def _identify(self) -> int:
         """Learn name and start time; refuse what is no process with an address space."""
-        stat = self._read_stat("its stat")
+        stat = self._read_loaded_stat()
         self.name = stat.comm
         who = f"process {self.pid} ({printable(stat.comm)})"
         if stat.is_kernel_thread:
@@ -62,6 +64,21 @@ class LinuxTarget:
         if tgid is not None and int(tgid[1]) != self.pid:
             raise CollectError(f"{self.pid} is a thread of process {int(tgid[1])}. Give that pid.")
         return stat.starttime
+
+    def _read_loaded_stat(self) -> Stat:
+        """Read stat, after a moment where a program is just being loaded.
+
+        Between the first steps of execve and the last its map holds the stack and little else, and its name is
+        still that of its parent; startcode is 0 until it is done (binfmt_elf). A program that we started is
+        seen so.
+        """
+        stat = self._read_stat("its stat")
+        for _ in range(_LOADING_TRIES):
+            if stat.numbers["startcode"] or stat.is_kernel_thread or stat.state in _ENDED:
+                break
+            time.sleep(_LOADING_WAIT_S)
+            stat = self._read_stat("its stat")
+        return stat
 
     def _open_pidfd(self) -> int | None:
         """Open a pidfd (Linux 5.3) where pids of this proc root are those of our own system calls."""
