@@ -47,7 +47,7 @@ class BlockReader:
         self._headers = HeaderReader(HeaderForm(column=_find_path_column(text, start)))
         self._bodies = BodyReader()
         self._counted = (0, 1)
-        if text[:start].strip(b"\xef\xbb\xbf\n"):
+        if text[:start].strip():
             self._note("text before the first map line", 0, "nothing: it is kept as it is")
 
     @property

@@ -2,7 +2,7 @@
 
 A kernel prints the counters of every region into one form of fixed width, so that the blocks of many regions,
 put below each other, are a table of characters in which each position is a column: of literals, or of digits
-of one weight. Taking columns instead of lines leaves the interpreter some thousand steps for a million numbers.
+of one weight. Taking columns instead of lines leaves the interpreter a thousand steps for a million numbers.
 
 Nothing is taken on trust: a stretch of text that would not come out again exactly is left to `BlockReader`.
 """
@@ -37,8 +37,8 @@ class _Field(NamedTuple):
 class Grid(NamedTuple):
     """One form of counter block: ``template`` is its fixed part with blanks for the digits.
 
-    A block is ``separator``, the fixed part, the text of ``text_key`` and a line feed. ``fields`` has those in
-    kB first, ``in_kb`` of them.
+    A block is ``separator``, the fixed part, the text of ``text_key`` and a line feed. ``fields`` has those
+    in kB first, ``in_kb`` of them.
     """
 
     layout: bytes

@@ -23,8 +23,7 @@ HEADER = re.compile(
 """`start-end perms offset dev inode [path]`, proc_pid_maps(5); only this tells where a region begins.
 
 Old and patched kernels, emulators and people's editors differ in blanks and widths, never in these fields.
-Device numbers are hex and have no width limit (`fe:1a3`); the path is the rest of the line, with its blanks and
-brackets.
+Device numbers are hex and have no width limit (`fe:1a3`); the path is the rest of the line, blanks and all.
 """
 
 KERNEL_WIDTH = 8

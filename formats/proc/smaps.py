@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mmpscope.formats.errors import CorruptError, NotASnapshotError
 from mmpscope.formats.mmp.columns import Plain, decode_table, encode_table
-from mmpscope.formats.model import Facts, Table
+from mmpscope.formats.model import Fact, Facts, Table
 from mmpscope.formats.proc.blocks import BlockReader, find_header, starts_block
 from mmpscope.formats.proc.counters import REGION_COLUMNS
 from mmpscope.formats.proc.grid import Grid, make_grid
@@ -31,8 +31,8 @@ class Regions(NamedTuple):
     """The regions of one text.
 
     ``form`` keeps what is odd about the text as a whole and is empty for what a kernel wrote: `before` (bytes
-    before the first map line), `newline`, `encoding`. ``faults`` name the lines that did not parse. ``rows`` is
-    0 where the text was empty: a process without an address space (kernel thread, zombie), or no permission.
+    before the first map line), `newline`, `encoding`. ``faults`` name the lines that did not parse. ``rows``
+    is 0 where the text was empty: a process without address space (kernel thread, zombie), or no permission.
     """
 
     columns: dict[str, Plain]
@@ -59,7 +59,7 @@ def parse_smaps(data: bytes) -> Regions:
             raise NotASnapshotError("line 1 is not a map line")
         return Regions(join_segments([], {}), 0, [], {})
     if start:
-        form["before"] = text[:start]
+        form["before"] = form.get("before", b"") + text[:start]
     blocks = BlockReader(text, start)
     segments = list(_read_segments(text, start, blocks))
     rows = sum(segment.rows for segment in segments)
@@ -85,18 +85,18 @@ def _find_end(text: bytes, start: int, grid: Grid | None) -> int:
         return find_header(text, start + _SLOW_STRETCH)
     if start + _STRETCH >= len(text):
         return len(text)
-    counters = text.rfind(grid.separator, start, start + _STRETCH)
+    counters = max(start, text.rfind(grid.separator, start, start + _STRETCH))
     end = text.rfind(b"\n", start, counters) + 1
     return end if end > start and starts_block(text, end) else find_header(text, start + _STRETCH)
 
 
-def render_smaps(table: Table, form: Facts | None = None) -> bytes:
+def render_smaps(table: Table, form: Fact = None) -> bytes:
     """Write the text that a regions table was parsed from, byte for byte.
 
     ``form`` is that of `Regions`. CorruptError where the table does not hold the text: a row without layout
     and raw text, or values that do not fit.
     """
-    form = form or {}
+    form = form if isinstance(form, dict) else {}
     columns = decode_table(table)
     before = form.get("before", b"")
     blocks = [before if isinstance(before, bytes) else str(before).encode()]

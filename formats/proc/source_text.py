@@ -15,21 +15,23 @@ from mmpscope.formats.model import Facts
 __all__ = ["SourceText", "normalize", "restore"]
 
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_MARK = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r*\n")
 
 
 class SourceText(NamedTuple):
-    """``text`` with plain line feeds; ``form`` holds `encoding` and `newline` where they were others."""
+    """``text`` with plain line feeds.
+
+    ``form`` holds what was taken off: `encoding` (utf-16-le or utf-16-be), `newline`, and `before`, the byte
+    order mark in UTF-8.
+    """
 
     text: bytes
     form: Facts
 
 
 def normalize(data: bytes) -> SourceText:
-    """Take off an UTF-16 encoding (told by its mark) and line ends other than a line feed, if all are alike.
-
-    The UTF-8 byte order mark stays in the text: it is what stands before the first line.
-    """
+    """Take off UTF-16 (told by its mark), a byte order mark, and line ends other than LF if all are alike."""
     form: Facts = {}
     encoding = _UTF16.get(data[:2])
     if encoding is not None:
@@ -37,6 +39,9 @@ def normalize(data: bytes) -> SourceText:
         if text is not None:
             form["encoding"] = encoding
             data = text
+    if data.startswith(_MARK):
+        form["before"] = _MARK
+        data = data[len(_MARK) :]
     newline = _find_newline(data)
     if newline != b"\n":
         form["newline"] = newline.decode()

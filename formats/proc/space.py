@@ -76,8 +76,8 @@ def task_size(
     """Tell where the space of a process ends; None for a machine whose rule we do not know.
 
     ``machine`` is the kernel's (`uname -m`), ``elf_class`` 32 or 64 that of the program. Many kernels leave
-    the number of address bits to their configuration: ``highest``, the end of the highest region that is no gate,
-    decides, because every kernel puts the stack near the top.
+    the number of address bits to their configuration: there ``highest`` decides, the end of the highest
+    region that is no gate, because every kernel puts the stack near the top.
     """
     family = _tell_family(machine)
     if family == "x86_64" and elf_class == 32 and personality & ADDR_LIMIT_3GB:
