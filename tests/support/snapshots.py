@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
@@ -46,9 +47,9 @@ class _HandMade:
     usable_range: tuple[int, int, str] = (0x10000, 0x7FFF_FFFF_F000, "written by hand")
     granularity: int = PAGE
 
-    @property
+    @cached_property
     def raw(self) -> Snapshot:
-        """The raw snapshot, without tables."""
+        """The raw snapshot, without tables; its capability list may be written to."""
         return Snapshot(self.capture, self.process, self.moment)
 
 

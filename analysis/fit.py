@@ -1,0 +1,105 @@
+"""Would a request for memory succeed, where would it go, and what would stop it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.fit_limits import (
+    CANNOT_TELL,
+    DOES_NOT_FIT,
+    FITS,
+    Check,
+    check_limits,
+    choose_binding,
+)
+from mmpscope.analysis.fit_places import Places, choose_place, find_places
+from mmpscope.analysis.free_schema import FIT
+from mmpscope.analysis.freespace import Window
+from mmpscope.analysis.table_building import build_table
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["FitAnswer", "check_fit"]
+
+_EXIT_CODES = {FITS: 0, DOES_NOT_FIT: 1, CANNOT_TELL: 4}
+_LARGEST = 1 << 63
+
+
+@dataclass(frozen=True)
+class FitAnswer:
+    """Whether a request fits, what decides it, and where it would go.
+
+    `size` and `align` are the request in whole pages. `binding` is the check that says no, else the one that
+    lacks its facts, else the one that comes nearest to saying no. `address` is where the system would most
+    likely put it, by the rule that `placement` states; `tightest` is address and size of the smallest hole
+    that holds it.
+    """
+
+    outcome: str
+    size: int
+    align: int
+    binding: Check
+    address: int | None
+    placement: str
+    tightest: tuple[int, int] | None
+    checks: tuple[Check, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line returns: 0 fits, 1 does not fit, 4 cannot tell."""
+        return _EXIT_CODES[self.outcome]
+
+    def to_table(self) -> pa.Table:
+        """Return one row a check (columns of free_schema.FIT)."""
+        columns = {
+            "check": [check.name for check in self.checks],
+            "outcome": [check.outcome for check in self.checks],
+            "available": [check.available for check in self.checks],
+            "reason": [check.reason for check in self.checks],
+        }
+        return build_table(FIT, columns)
+
+
+def check_fit(
+    snapshot: LoadedSnapshot, size: int, align: int | None = None, window: Window | None = None
+) -> FitAnswer:
+    """Weigh a request for private writable memory against the holes and limits of that moment.
+
+    `size` is rounded up to whole pages; `align`, a power of two, is at least the allocation granularity.
+    Raises UsageError for a size or an alignment that cannot be asked for.
+    """
+    unit = snapshot.granularity
+    align = max(unit, 1 if align is None else align)
+    if not 0 < size <= _LARGEST:
+        raise UsageError(f"a request of {size} bytes cannot be asked for. Give 1 byte to 8 EiB")
+    if align & (align - 1) or align > _LARGEST:
+        raise UsageError(f"an alignment of {align} bytes cannot be asked for. Give a power of two")
+    size = -(-size // unit) * unit
+    places = find_places(snapshot, align, window)
+    checks = [_check_holes(places, size)]
+    if snapshot.capture.host.get("os") != "windows":  # none of the limits below exists there
+        checks += check_limits(snapshot, size)
+    binding = choose_binding(checks, checks[0])
+    address, placement = choose_place(snapshot, places, size)
+    return FitAnswer(
+        outcome=binding.outcome,
+        size=size,
+        align=align,
+        binding=binding,
+        address=address,
+        placement=placement,
+        tightest=places.find_tightest(size),
+        checks=tuple(checks),
+    )
+
+
+def _check_holes(places: Places, size: int) -> Check:
+    """A hole must hold the request from its first aligned address on."""
+    available = places.largest_room
+    count = len(places.find_fitting(size))
+    reason = f"{count} of {len(places.holes)} holes have room, aligned to {places.align} bytes"
+    return Check("address space", FITS if count else DOES_NOT_FIT, available, reason)
