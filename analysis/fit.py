@@ -18,7 +18,7 @@ from mmpscope.analysis.fit_limits import (
 from mmpscope.analysis.fit_places import Places, choose_place, find_places
 from mmpscope.analysis.free_schema import FIT
 from mmpscope.analysis.freespace import Window
-from mmpscope.analysis.table_building import build_table
+from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -61,7 +61,7 @@ class FitAnswer:
             "available": [check.available for check in self.checks],
             "reason": [check.reason for check in self.checks],
         }
-        return build_table(FIT, columns)
+        return build_table(FIT, columns, len(self.checks))
 
 
 def check_fit(

@@ -15,7 +15,7 @@ from mmpscope.analysis.columns import Uints
 from mmpscope.analysis.free_schema import REQUESTS, WINDOWS
 from mmpscope.analysis.freespace import Holes, Window, find_snapshot_holes
 from mmpscope.analysis.intervals import measure_coverage
-from mmpscope.analysis.table_building import build_table
+from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.windows import NamedWindow, list_windows
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def measure_fragmentation(snapshot: LoadedSnapshot, window: Window | None = None
 
 
 def _tabulate(fields: tuple[Any, ...], rows: list[dict[str, Any]]) -> pa.Table:
-    return build_table(fields, {field.name: [row[field.name] for row in rows] for field in fields})
+    return build_table(fields, {field.name: [row[field.name] for row in rows] for field in fields}, len(rows))
 
 
 def _measure_window(window: NamedWindow, holes: Holes) -> dict[str, Any]:

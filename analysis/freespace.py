@@ -16,7 +16,7 @@ from mmpscope.analysis.free_schema import HISTOGRAM
 from mmpscope.analysis.intervals import NO_ROW, Ranges, Rows, clip, find_gaps, settle
 from mmpscope.analysis.mapping_count import find_counted
 from mmpscope.analysis.schema import FREE
-from mmpscope.analysis.table_building import build_table
+from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -108,7 +108,7 @@ def find_free(snapshot: LoadedSnapshot, window: Window | None = None) -> pa.Tabl
         "before": _describe_rows(snapshot.regions, holes.before),
         "after": _describe_rows(snapshot.regions, holes.after),
     }
-    return build_table(FREE, columns)
+    return build_table(FREE, columns, len(holes.ranges))
 
 
 def _describe_rows(regions: pa.Table, rows: Rows) -> pa.ChunkedArray:
@@ -133,4 +133,4 @@ def _tabulate_sizes(sizes: Uints) -> pa.Table:
         "holes": [int(np.count_nonzero(classes == power)) for power in shown],
         "free": [int(sizes[classes == power].sum()) for power in shown],
     }
-    return build_table(HISTOGRAM, columns)
+    return build_table(HISTOGRAM, columns, len(shown))

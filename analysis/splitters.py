@@ -11,7 +11,7 @@ from mmpscope.analysis.free_schema import SPLITTERS
 from mmpscope.analysis.freespace import Window, find_snapshot_holes
 from mmpscope.analysis.intervals import Rows
 from mmpscope.analysis.mapping_count import find_counted
-from mmpscope.analysis.table_building import build_table
+from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -45,7 +45,7 @@ def list_splitters(snapshot: LoadedSnapshot, window: Window | None = None) -> pa
         "merged": (free.end[1:] - free.start[:-1])[order],
         "gain": gain[order],
     }
-    return build_table(SPLITTERS, columns)
+    return build_table(SPLITTERS, columns, len(start))
 
 
 def _find_largest(regions: pa.Table, start: Uints, end: Uints) -> tuple[Rows, Rows]:
