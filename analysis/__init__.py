@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mmpscope.analysis.allocations import list_allocations
-    from mmpscope.analysis.fragmentation import measure_fragmentation
+    from mmpscope.analysis.fit import FitAnswer, check_fit
+    from mmpscope.analysis.fragmentation import Fragmentation, measure_fragmentation
     from mmpscope.analysis.freespace import find_free, hole_histogram
     from mmpscope.analysis.heaps import list_heaps
     from mmpscope.analysis.loading import load
-    from mmpscope.analysis.mapping_count import count_mappings
+    from mmpscope.analysis.mapping_count import MappingCount, count_mappings
     from mmpscope.analysis.rules import RULES_VERSION
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.analysis.splitters import list_splitters
@@ -26,29 +27,37 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RULES_VERSION",
+    "FitAnswer",
+    "Fragmentation",
     "LoadedSnapshot",
+    "MappingCount",
+    "check_fit",
+    "count_mappings",
     "find_free",
     "hole_histogram",
-    "measure_fragmentation",
-    "list_splitters",
-    "count_mappings",
     "list_allocations",
     "list_heaps",
+    "list_splitters",
     "load",
+    "measure_fragmentation",
     "summarize",
 ]
 
 _HOMES = {
     "RULES_VERSION": "rules",
+    "FitAnswer": "fit",
+    "Fragmentation": "fragmentation",
     "LoadedSnapshot": "snapshot",
+    "MappingCount": "mapping_count",
+    "check_fit": "fit",
+    "count_mappings": "mapping_count",
     "find_free": "freespace",
     "hole_histogram": "freespace",
-    "measure_fragmentation": "fragmentation",
-    "list_splitters": "splitters",
-    "count_mappings": "mapping_count",
     "list_allocations": "allocations",
     "list_heaps": "heaps",
+    "list_splitters": "splitters",
     "load": "loading",
+    "measure_fragmentation": "fragmentation",
     "summarize": "summary",
 }
 """The module of each public name: one line here, one in __all__ and one import above make a name public."""
