@@ -1,0 +1,77 @@
+"""When two snapshots are of one process instance, when they are not, and when nobody can say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mmpscope.analysis.identity import Comparison, Identity, compare_instances, identify
+from support.snapshots import make_snapshot
+
+HOST = {"id": "aa", "boot_id": "b1"}
+PROCESS = {"pid": 7, "pid_namespace": 4026531836, "stat": {"starttime": 1234}}
+
+
+def compare(host: dict[str, Any] | None = None, process: dict[str, Any] | None = None) -> Comparison:
+    """Compare the process above with one that differs in some facts; a fact of None is absent."""
+    a = make_snapshot(host=HOST, process=dict(PROCESS))
+    b = make_snapshot(host=HOST | (host or {}), process=PROCESS | (process or {}))
+    forward, backward = compare_instances(a, b), compare_instances(b, a)
+    assert forward.verdict == backward.verdict
+    return forward
+
+
+def test_all_facts_alike_prove_one_instance() -> None:
+    """Boot id, pid namespace, pid and start time are enough, and they are named."""
+    comparison = compare()
+    assert comparison.verdict == "same instance"
+    assert "boot id, pid namespace, pid, start time" in comparison.reason
+
+
+@pytest.mark.parametrize(
+    ("host", "process", "named"),
+    [
+        ({"boot_id": "b2"}, {}, "boot id"),
+        ({"boot_id": "b2", "id": "cc"}, {}, "host"),
+        ({"boot_id": None, "id": "cc"}, {}, "host"),
+        ({}, {"pid": 8}, "pid is 7 in"),
+        ({}, {"pid_namespace": 1}, "pid namespace"),
+        ({}, {"stat": {"starttime": 1235}}, "start time is 1234"),
+        ({}, {"pid": 8, "stat": None}, "pid is 7"),
+    ],
+)
+def test_one_known_difference_proves_two(host: dict[str, Any], process: dict[str, Any], named: str) -> None:
+    """A later process of that pid, another boot, another namespace: different, and the reason says why."""
+    comparison = compare(host, process)
+    assert comparison.verdict == "different instances"
+    assert named in comparison.reason
+
+
+@pytest.mark.parametrize(
+    ("host", "process", "named"),
+    [
+        ({"boot_id": None}, {}, "boot id"),
+        ({}, {"pid": None}, "pid"),
+        ({}, {"pid_namespace": None}, "pid namespace"),
+        ({}, {"stat": None}, "start time"),
+        ({}, {"stat": {}}, "start time"),
+    ],
+)
+def test_an_unknown_fact_leaves_it_unproven(
+    host: dict[str, Any], process: dict[str, Any], named: str
+) -> None:
+    """Where nothing differs and something is unknown, neither is claimed, and what is missing is named."""
+    comparison = compare(host, process)
+    assert comparison.verdict == "unproven"
+    assert comparison.reason.endswith(named)
+
+
+def test_a_container_and_its_host_share_a_boot_id() -> None:
+    """One kernel, two machine ids: the boot id decides; an unknown host id does not matter either."""
+    assert compare({"id": "cc"}).verdict == "same instance"
+    assert compare({"id": None}).verdict == "same instance"
+
+
+def test_text_without_facts_has_no_identity() -> None:
+    """A bare smaps text says nothing about its process."""
+    assert identify(make_snapshot()) == Identity(None, None, None, None, None)
