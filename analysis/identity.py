@@ -81,8 +81,8 @@ def compare_instances(a: LoadedSnapshot, b: LoadedSnapshot) -> Comparison:
     """Tell if two snapshots are of one process instance.
 
     One known difference proves two instances. Boot, pid namespace, pid and start time, all known and alike,
-    prove one. The host id decides only where no boot id does: a container and its host, under one kernel, have
-    one boot id and may have two machine ids.
+    prove one. The host id decides only where no boot id does: a container and its host, under one kernel,
+    have one boot id and may have two machine ids.
     """
     one, two = identify(a), identify(b)
     same_boot = one.boot is not None and one.boot == two.boot
