@@ -68,7 +68,7 @@ class LinuxTarget:
     def _read_loaded_stat(self) -> Stat:
         """Read stat, after a moment where a program is just being loaded.
 
-        Between the first steps of execve and the last its map holds the stack and little else, and its name is
+        Between the first and last steps of execve its map holds the stack and little else, and its name is
         still that of its parent; startcode is 0 until it is done (binfmt_elf). A program that we started is
         seen so.
         """

@@ -28,7 +28,7 @@ def _part(start: int, pages: int, offset: int, perms: bytes = b"r--p") -> Mapped
 
 
 def test_only_files_with_an_executable_part_count_with_all_their_parts() -> None:
-    """Data files, memory without a file, [vdso] and anon_inode are left out; names keep blanks and suffixes."""
+    """Data files, memory without a file, [vdso] and anon_inode are left out; names keep their blanks."""
     maps = b"""\
 1000-2000 r--p 00000000 08:02 11 /opt/my lib.so (deleted)
 2000-3000 r-xp 00001000 08:02 11 /opt/my lib.so (deleted)

@@ -1,0 +1,39 @@
+"""`kill -9` of a series at any moment: every complete snapshot stays readable."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from pathlib import Path
+
+from mmpscope.formats.mmp.columns import decode_table
+from support.collecting import collect, read_snapshots, run_sleeper, start_collect
+
+MOMENTS = 50
+LATEST_S = 0.5
+
+
+def test_kill_9_at_50_random_moments_loses_no_complete_snapshot(tmp_path: Path) -> None:
+    """As many snapshots as the series said it had written are there and whole, and it can be continued."""
+    moments = random.Random(9)
+    longest, count, last = 0, 0, tmp_path
+    with run_sleeper() as sleeper:
+        for attempt in range(MOMENTS):
+            output = tmp_path / f"{attempt}.mmp"
+            series = start_collect(sleeper.pid, "-o", output, "--interval", "0.001", "-v", "--no-processes")
+            time.sleep(moments.uniform(0, LATEST_S))
+            series.send_signal(signal.SIGKILL)
+            _, err = series.communicate(timeout=30)
+            written = err.count("regions, read in")
+            if not output.exists():
+                assert written == 0
+                continue
+            snapshots = read_snapshots(output, partial=True)
+            assert len(snapshots) >= written
+            assert all(decode_table(snapshot.tables["regions"])["start"] for snapshot in snapshots)
+            longest, last, count = max(longest, len(snapshots)), output, len(snapshots)
+        assert longest > 3  # or nothing was tried
+        run = collect(sleeper.pid, "--append", last)
+        assert run.returncode == 0, run.stderr
+    assert len(read_snapshots(last)) == count + 1
