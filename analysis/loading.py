@@ -1,4 +1,4 @@
-"""Inputs to snapshots: files of any readable format, some of their snapshots, patterns, folders, standard input."""
+"""Inputs to snapshots: files of any readable format, some of their snapshots, patterns, folders, a pipe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import open_source
 from mmpscope.formats.source import Source
 
-__all__ = ["load"]
+__all__ = ["expand_input", "load", "open_inputs"]
 
 _CHOICE = re.compile(r"(?P<path>.+)#(?:(?P<one>-?\d+)|(?P<first>-?\d*):(?P<last>-?\d*))", re.DOTALL)
 _STDIN = "-"
@@ -25,27 +25,29 @@ _STDIN = "-"
 def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) -> list[LoadedSnapshot]:
     """Load snapshots, in the order given; their tables are read when they are asked for.
 
-    An input is a file of any readable format (also .gz), ``-`` for standard input, a folder (its files, sorted), or
-    a pattern such as ``*.mmp``. ``file.mmp#3`` is one snapshot, ``#-1`` the last, ``#0:5`` the first five; a file
-    whose very name has the ``#`` goes first. ``partial`` takes the whole snapshots of a damaged file. ``rules`` is a
-    TOML file of classification rules that go before ours (docs/metrics.md, "Your own rules").
+    An input is a file of any readable format (also .gz), ``-`` for standard input, a folder (its files,
+    sorted), or a pattern such as ``*.mmp``. ``file.mmp#3`` is one snapshot, ``#-1`` the last, ``#0:5`` the
+    first five; a file whose very name has the ``#`` goes first. ``partial`` takes the whole snapshots of a
+    damaged file. ``rules`` is a TOML file of classification rules that go before ours (docs/metrics.md,
+    "Your own rules").
 
     Raises UsageError for a snapshot that is not there, FormatError where an input cannot be read.
     """
     own = read_rules(rules) if rules is not None else ()
-    return [snapshot for text in inputs for snapshot in _load_input(str(text), partial, own)]
+    opened = open_inputs(*inputs, partial=partial)
+    return [snapshot for each in opened for snapshot in _load_each(*each, own)]
 
 
-def _load_input(text: str, partial: bool, rules: Sequence[Rule]) -> Iterator[LoadedSnapshot]:
-    choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
-    paths = _expand(text if choice is None else choice["path"])
-    for path in paths:
-        source = open_source(path, partial=partial)
-        chosen = _choose(range(len(source.entries)), choice, path)
-        yield from _open_each(source, path, chosen, rules)
+def open_inputs(*inputs: str | Path, partial: bool = False) -> Iterator[tuple[str, Source, Sequence[int]]]:
+    """Open inputs as `load` does; yield path, source and the numbers of the chosen snapshots of each file."""
+    for text in map(str, inputs):
+        choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
+        for path in expand_input(text if choice is None else choice["path"]):
+            source = open_source(path, partial=partial)
+            yield path, source, _choose(range(len(source.entries)), choice, path)
 
 
-def _expand(text: str) -> list[str]:
+def expand_input(text: str) -> list[str]:
     """Return the files that a name stands for, sorted by name; a plain name stands for itself."""
     path = Path(text)
     if text == _STDIN or path.is_file():
@@ -77,8 +79,8 @@ def _choose(indices: range, choice: re.Match[str] | None, path: str) -> Sequence
         raise UsageError(f"{path} has no snapshot #{choice['one']}: it has {count}, from #0 on") from None
 
 
-def _open_each(
-    source: Source, path: str, chosen: Sequence[int], rules: Sequence[Rule]
+def _load_each(
+    path: str, source: Source, chosen: Sequence[int], rules: Sequence[Rule]
 ) -> Iterator[LoadedSnapshot]:
     opened = _Opened(source)
     for index in chosen:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -29,7 +29,7 @@ from mmpscope.formats.mmp.header import is_mmp
 from mmpscope.formats.proc.sniff import is_maps, is_smaps
 from mmpscope.formats.source import Fault, Source
 
-__all__ = ["FORMATS", "Format", "Input", "open_source"]
+__all__ = ["FORMATS", "Format", "Input", "open_source", "verify_source"]
 
 _HEAD_BYTES = 64 * 1024
 _CHUNK_BYTES = 1 << 20
@@ -63,12 +63,16 @@ class Input(NamedTuple):
 
 
 class Format(NamedTuple):
-    """``sniff`` tells from the first bytes whether content is of this format, ``open`` reads it."""
+    """``sniff`` tells from the first bytes whether content is of this format, ``open`` reads it.
+
+    ``verify`` reads all of it and lists what is wrong.
+    """
 
     name: str
     title: str
     sniff: Callable[[bytes], bool]
     open: Callable[[Input], Source]
+    verify: Callable[[Input], list[Fault]]
 
 
 def _open_mmp(given: Input) -> Source:
@@ -80,16 +84,26 @@ def _open_mmp(given: Input) -> Source:
     return file
 
 
+def _verify_mmp(given: Input) -> list[Fault]:
+    from mmpscope.formats.mmp.verify import verify
+
+    return verify(given.stream)
+
+
 def _open_text(given: Input) -> Source:
     from mmpscope.formats.proc.reader import open_text
 
     return open_text(given.stream, given.name)
 
 
+def _verify_text(given: Input) -> list[Fault]:
+    return _open_text(given).faults
+
+
 FORMATS = (
-    Format("mmp", "snapshots of mmpscope", is_mmp, _open_mmp),
-    Format("smaps", "text of /proc/PID/smaps", is_smaps, _open_text),
-    Format("maps", "text of /proc/PID/maps", is_maps, _open_text),
+    Format("mmp", "snapshots of mmpscope", is_mmp, _open_mmp, _verify_mmp),
+    Format("smaps", "text of /proc/PID/smaps", is_smaps, _open_text, _verify_text),
+    Format("maps", "text of /proc/PID/maps", is_maps, _open_text, _verify_text),
 )
 """In the order in which they are tried; plain text, which may hold anything, comes last."""
 
@@ -101,12 +115,32 @@ def open_source(path: str | os.PathLike[str], *, partial: bool = False) -> Sourc
     cannot be read, NotASnapshotError where its content is of no known format, other FormatErrors where it is
     damaged.
     """
+    with _opening(path, partial) as (known, given, faults):
+        source = known.open(given)
+    source.faults.extend(faults)
+    return source
+
+
+def verify_source(path: str | os.PathLike[str]) -> list[Fault]:
+    """Read everything that an input holds and list what is wrong with it.
+
+    InputError, NotASnapshotError and UnsupportedVersionError where there is nothing to verify.
+    """
+    with _opening(path, partial=True) as (known, given, faults):
+        return [*faults, *known.verify(given)]
+
+
+@contextmanager
+def _opening(path: str | os.PathLike[str], partial: bool) -> Iterator[tuple[Format, Input, list[Fault]]]:
+    """Find the format of an input; what goes wrong while it is read is said with its name."""
     name = os.fspath(path)
     shown = "standard input" if name == "-" else name
+    faults: list[Fault] = []
     try:
         with ExitStack() as opened:
             stream = sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
-            return _open_stream(stream, shown, partial, opened)
+            stream, head = _unwrap(stream, partial, faults, opened)
+            yield _sniff(head), Input(stream, shown, partial, opened), faults
     except OSError as error:
         raise _explain(error, shown) from error
     except FormatError as error:
@@ -114,19 +148,23 @@ def open_source(path: str | os.PathLike[str], *, partial: bool = False) -> Sourc
         raise
 
 
-def _open_stream(stream: BinaryIO, name: str, partial: bool, opened: ExitStack) -> Source:
-    faults: list[Fault] = []
+def _unwrap(
+    stream: BinaryIO, partial: bool, faults: list[Fault], opened: ExitStack
+) -> tuple[BinaryIO, bytes]:
+    """Return a seekable stream of what is inside, and its first bytes."""
     if not stream.seekable():
         stream = opened.enter_context(_spool(_read_chunks(stream)))
     head = _read_head(stream)
     if head.startswith(_GZIP):
         stream = opened.enter_context(_spool(_unpack(stream, partial, faults)))
         head = _read_head(stream)
+    return stream, head
+
+
+def _sniff(head: bytes) -> Format:
     for known in FORMATS:
         if known.sniff(head):
-            source = known.open(Input(stream, name, partial, opened))
-            source.faults.extend(faults)
-            return source
+            return known
     what = f"not a snapshot that I can read: {_describe_head(head)}"
     raise NotASnapshotError(what, now="Make one with `mmp collect`.")
 

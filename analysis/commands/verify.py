@@ -10,8 +10,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -26,41 +25,32 @@ __all__ = ["run"]
 
 def run(inputs: Inputs, writing: Writing, manner: Manner) -> int:
     """Verify each file; 1 where one of them is damaged."""
-    from mmpscope.analysis.reporters.report import deliver
-
-    reports = list(_verify_each(inputs))
-    deliver(reports, writing, manner)
-    return 1 if any(report.rows for report in reports) else 0
-
-
-def _verify_each(inputs: Sequence[str]) -> Iterator[Report]:
     from mmpscope.analysis.loading import expand_input
+    from mmpscope.analysis.reporters.report import deliver
+    from mmpscope.formats.registry import verify_source
 
-    for path in (path for text in inputs for path in expand_input(text)):
-        faults = _find_faults(path)
-        yield _report(path, faults)
+    found: dict[str, Sequence[Fault]] = {}
+    try:
+        for path in (path for text in inputs for path in expand_input(text)):
+            found[path] = verify_source(path)
+    finally:  # what was found before a file that cannot be read at all is said, too
+        if found:
+            deliver([_report(found)], writing, manner)
+    return 1 if any(found.values()) else 0
 
 
-def _report(path: str, faults: Sequence[Fault]) -> Report:
+def _report(found: dict[str, Sequence[Fault]]) -> Report:
     from mmpscope.analysis.reporters.info_report import describe_fault
     from mmpscope.analysis.reporters.names import show_name
     from mmpscope.analysis.reporters.report import Report
 
-    said = [describe_fault(fault) for fault in faults] or ["ok"]
-    lines = [show_name(f"{path}: {sentence}") for sentence in said]
-    rows = [asdict(fault) for fault in faults]
-    return Report("verify", lambda _: lines, {"file": path, "ok": not faults}, rows=rows)
-
-
-def _find_faults(path: str) -> Sequence[Fault]:
-    from mmpscope.formats.mmp.header import is_mmp
-    from mmpscope.formats.mmp.verify import verify
-    from mmpscope.formats.registry import open_bytes, open_source
-
-    with open_bytes(path) as stream:
-        if is_mmp(stream.peek()):
-            return verify(stream)
-    with closing(open_source(path, partial=True)) as source:  # another format: its reader meets every fault
-        for entry in source.entries:
-            source.read(entry.index)
-        return source.faults
+    lines = [
+        show_name(f"{path}: {sentence}")
+        for path, faults in found.items()
+        for sentence in ([describe_fault(fault) for fault in faults] or ["ok"])
+    ]
+    rows = [
+        {"file": path, "ok": not faults, "faults": [asdict(fault) for fault in faults]}
+        for path, faults in found.items()
+    ]
+    return Report("verify", lambda _: lines, {}, rows=rows)

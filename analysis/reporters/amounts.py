@@ -66,14 +66,15 @@ def show_address(value: int | None) -> str:
     return UNKNOWN if value is None else f"{value:x}"
 
 
-def show_time(time_ns: int | None) -> str:
-    """Write nanoseconds since 1970 as a UTC time of whole seconds."""
+def show_time(time_ns: int | None, *, fraction: bool = False) -> str:
+    """Write nanoseconds since 1970 as a UTC time, of whole seconds or with the milliseconds."""
     if time_ns is None:
         return "at an unknown time"
     from datetime import UTC, datetime, timedelta
 
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time_ns // 1_000_000_000)
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+    thousandths = f".{time_ns // 1_000_000 % 1000:03}" if fraction else ""
+    return f"{moment:%Y-%m-%d %H:%M:%S}{thousandths} UTC"
 
 
 def parse_size(text: str, option: str) -> int:

@@ -15,6 +15,8 @@ from mmpscope.analysis.reporters.text_table import TextColumn, render_table
 from mmpscope.formats.model import Capability, Snapshot
 from mmpscope.formats.source import Entry, Fault, Source
 
+_COSTS = 5
+"""So many of the costliest sources are named, unless asked to be verbose."""
 _HOST = ("hostname", "os", "kernel", "machine", "os_release")
 _CLOSED = {None: "", True: ", closed", False: ", not closed: its writer was stopped, or still adds to it"}
 _MOVED = {None: "", True: ", and the map changed meanwhile", False: ", and the map did not change meanwhile"}
@@ -82,7 +84,7 @@ def _draw_title(source: Source) -> str:
 def _draw_snapshots(rows: Sequence[Mapping[str, Any]], screen: Screen) -> list[str]:
     columns = [
         TextColumn("#", [str(row["index"]) for row in rows], True),
-        TextColumn("Taken", [show_time(row["time_ns"]) for row in rows]),
+        TextColumn("Taken", [show_time(row["time_ns"], fraction=True) for row in rows]),
         TextColumn("PID", [UNKNOWN if row["pid"] is None else str(row["pid"]) for row in rows], True),
         TextColumn("Name", [show_name(row["name"] or UNKNOWN) for row in rows], least=15),
         TextColumn("Regions", [show_count(row["regions"]) for row in rows], True),
@@ -91,15 +93,17 @@ def _draw_snapshots(rows: Sequence[Mapping[str, Any]], screen: Screen) -> list[s
 
 
 def _draw_details(row: Mapping[str, Any], screen: Screen) -> list[str]:
-    host = " ".join(word for word in row["host"].values() if word) or "an unknown system"
+    host = ", ".join(word for word in row["host"].values() if word) or "an unknown system"
     lines = [f"#{row['index']} on {host}"]
+    if row["read_ns"] is not None:
+        lines += [f"read in {_show_ms(row['read_ns'])}{_MOVED[row['map_moved']]}"]
     spent = sorted(row["cost_ns"].items(), key=lambda pair: -pair[1])
     if spent:
-        lines += [f"  cost: {', '.join(f'{name} {_show_ms(time_ns)}' for name, time_ns in spent)}"]
-    if row["read_ns"] is not None:
-        lines += [f"  read in {_show_ms(row['read_ns'])}{_MOVED[row['map_moved']]}"]
-    missing = draw_missing([Capability(**item) for item in row["capability"]], screen)
-    return [show_name(line) for line in lines] + [f"  {line.strip()}" for line in missing]
+        shown = spent if screen.verbose else spent[:_COSTS]
+        lines += [f"cost: {', '.join(f'{name} {_show_ms(time_ns)}' for name, time_ns in shown)}"]
+    lines += draw_missing([Capability(**item) for item in row["capability"]], screen)
+    first, *others = (screen.wrap(show_name(line.strip())) for line in lines)
+    return [*first, *(f"  {line}" for other in others for line in other)]
 
 
 def _show_ms(time_ns: int) -> str:
