@@ -17,6 +17,7 @@ from mmpscope.formats.model import Fact, Table
 
 __all__ = ["Load", "Module", "find_executables", "place_image", "read_modules", "tabulate"]
 
+_NAMES = ("start", "size", "perms", "offset", *FileKey._fields)
 _MASK = (1 << 64) - 1
 _TEXTS = {"path": "bytes", "build_id": "utf-8", "reason": "utf-8"}
 
@@ -62,17 +63,21 @@ def find_executables(columns: Mapping[str, Plain]) -> dict[FileKey, list[MappedP
     ``columns`` are those of the regions; memory without a file has inode 0, and names such as
     `anon_inode:[..]` or `[vdso]` are no paths.
     """
-    names = ("start", "size", "perms", "offset", *FileKey._fields)
-    rows = [row for row in zip(*(columns[name].values for name in names)) if row[6]]
-    executed = {
-        row[4:] for row in rows if row[2][2:3] == b"x" and row[7] is not None and row[7].startswith(b"/")
+    paths, rights = columns["path"].values, columns["perms"].values
+    executable = {perms for perms in set(rights) if perms is not None and perms[2:3] == b"x"}
+    executed = {path for path, perms in zip(paths, rights) if path is not None and perms in executable}
+    rows = [row for row, path in enumerate(paths) if path in executed]
+    files: dict[tuple[Fact, ...], list[MappedPart]] = {}
+    for start, size, perms, offset, *file in zip(
+        *([columns[name].values[row] for row in rows] for name in _NAMES)
+    ):
+        files.setdefault(tuple(file), []).append(MappedPart(start, start + size, perms, offset))
+    keys = {
+        file: FileKey(*file)
+        for file, parts in files.items()
+        if any(part.perms in executable for part in parts)
     }
-    files: dict[FileKey, list[MappedPart]] = {}
-    for row in rows:
-        if row[4:] in executed:
-            start, size, perms, offset, *file = row
-            files.setdefault(FileKey(*file), []).append(MappedPart(start, start + size, perms, offset))
-    return files
+    return {key: files[file] for file, key in keys.items() if key.inode and key.path.startswith(b"/")}
 
 
 def _read_file(key: FileKey, mappings: list[MappedPart], open_file: Open, page_size: int) -> list[Module]:

@@ -109,6 +109,13 @@ class Recorder:
         finally:
             self.cost[item] = self.cost.get(item, 0) + time.perf_counter_ns() - start
 
+    def absorb(self, other: Recorder) -> None:
+        """Take over what another recorder noted."""
+        for item, cost in other.cost.items():
+            self.cost[item] = self.cost.get(item, 0) + cost
+        for known in other.capability:
+            self._capability.setdefault(known.item, known)
+
     def gather(self, readers: Mapping[str, Callable[[], Fact]]) -> Facts:
         """Attempt each reader; what could not be had is left out."""
         values = {item: self.attempt(item, read) for item, read in readers.items()}

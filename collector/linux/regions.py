@@ -11,49 +11,46 @@ from dataclasses import dataclass
 from mmpscope.collector.base import Options
 from mmpscope.collector.linux.procfs import ProcDir, Recorder
 
-__all__ = ["MapTexts", "read_map_texts"]
+__all__ = ["MapTexts", "read_map_texts", "read_rollup"]
 
 _RSS = re.compile(rb"^VmRSS:\s*(\d+) kB", re.MULTILINE)
 
 
 @dataclass
 class MapTexts:
-    """What was read: ``text`` is smaps, or maps where there is no smaps (``has_counters`` tells).
+    """``maps``, and ``smaps`` unless it was not to be had, or ``why_light`` says why it was not asked for."""
 
-    ``rollup`` is None where it was not asked for or not to be had. ``moved`` says whether maps was another
-    after the counters had been read, ``why_light`` why they were not.
-    """
-
-    text: bytes
-    has_counters: bool = False
-    rollup: bytes | None = None
-    moved: bool | None = None
+    maps: bytes
+    smaps: bytes | None = None
     why_light: str | None = None
 
-    def take_text(self) -> bytes:
-        """Hand the text over.
+    def take_best(self) -> bytes:
+        """Hand over smaps, which holds all that maps has, else maps.
 
-        It may be the largest thing in memory, and its taker decides how long it stays.
+        smaps may be the largest thing in memory: its taker decides how long it stays.
         """
-        text, self.text = self.text, b""
-        return text
+        smaps, self.smaps = self.smaps, None
+        return smaps or self.maps
 
 
 def read_map_texts(process: ProcDir, status: bytes, options: Options, recorder: Recorder) -> MapTexts:
-    """Read maps, then smaps and smaps_rollup unless the snapshot is a light one, then maps again.
-
-    OSError where maps cannot be read; the others may be missing.
-    """
+    """Read maps, and smaps unless the snapshot is a light one; OSError where maps cannot be read."""
     maps = recorder.require("maps", lambda: process.read("maps"))
     why_light = _explain_light(maps, status, options)
     if why_light is not None:
-        for item in ("smaps", "smaps_rollup"):
-            recorder.miss(item, "skipped", None, why_light)
+        recorder.miss("smaps", "skipped", None, why_light)
         return MapTexts(maps, why_light=why_light)
     smaps = recorder.attempt("smaps", lambda: process.read("smaps"))
-    rollup = recorder.attempt("smaps_rollup", lambda: process.read("smaps_rollup"))
-    moved = recorder.require("maps", lambda: process.read("maps")) != maps
-    return MapTexts(smaps or maps, bool(smaps), rollup, moved)
+    return MapTexts(maps, smaps)
+
+
+def read_rollup(process: ProcDir, texts: MapTexts) -> tuple[Recorder, bytes | None]:
+    """Read the kernel's own totals, and note in a recorder what that cost or why they are missing."""
+    recorder = Recorder()
+    if texts.why_light is not None:
+        recorder.miss("smaps_rollup", "skipped", None, texts.why_light)
+        return recorder, None
+    return recorder, recorder.attempt("smaps_rollup", lambda: process.read("smaps_rollup"))
 
 
 def _explain_light(maps: bytes, status: bytes, options: Options) -> str | None:

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from functools import partial
 
 from mmpscope.collector.base import Options
+from mmpscope.collector.linux.background import Background
 from mmpscope.collector.linux.facts import describe_stat, find_range, read_facts
 from mmpscope.collector.linux.mapped_file import open_mapped
 from mmpscope.collector.linux.modules import read_modules, tabulate
 from mmpscope.collector.linux.procfs import ProcDir, Recorder
-from mmpscope.collector.linux.regions import MapTexts, read_map_texts
+from mmpscope.collector.linux.regions import MapTexts, read_map_texts, read_rollup
 from mmpscope.collector.linux.stat_line import Stat
 from mmpscope.collector.linux.threads import read_threads
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
@@ -44,23 +45,26 @@ class SnapshotReader:
         moment: Facts = {"time_ns": time.time_ns(), "mono_ns": time.monotonic_ns()}
         status = recorder.require("status", partial(self._directory.read, "status"))
         texts = read_map_texts(self._directory, status, self._options, recorder)
-        if texts.moved is not None:
-            moment["map_moved"] = texts.moved
-        process = self._read_process(stat, status, texts, recorder)
-        threads = self._read_threads(texts, recorder)
-        regions = recorder.measure("parsing", partial(_parse_regions, texts, recorder))
-        if regions.form:
-            process["source_text"] = regions.form
-        minimum = capture.system.get("mmap_min_addr")
-        read_range = partial(find_range, process, regions.columns, capture.host, minimum)
-        process.update(recorder.gather({"range": read_range}))
-        modules = self._read_modules(texts, regions, recorder)
-        tables = {"regions": recorder.measure("encoding", regions.encode), **threads, **modules}
+        # smaps_rollup makes the kernel walk all page tables again: one call, while we parse what we have.
+        with Background(partial(read_rollup, self._directory, texts)) as background:
+            if texts.why_light is None:
+                again = recorder.require("maps", partial(self._directory.read, "maps"))
+                moment["map_moved"] = again != texts.maps
+            process = self._read_process(stat, status, recorder)
+            tables = self._read_threads(texts, recorder)
+            regions = recorder.measure("parsing", partial(_parse_regions, texts, recorder))
+            process.update(self._find_range(process, regions, capture, recorder))
+            tables.update(self._read_modules(texts, regions, recorder))
+            tables["regions"] = recorder.measure("encoding", regions.encode)
+        totals, rollup = background.result()
+        recorder.absorb(totals)
+        if rollup is not None:
+            process["smaps_rollup"] = parse_counters(rollup)
         moment["cost"] = recorder.cost
         moment["read_ns"] = time.monotonic_ns() - moment["mono_ns"]
         return Snapshot(capture, process, moment, tables, recorder.capability)
 
-    def _read_process(self, stat: Stat, status: bytes, texts: MapTexts, recorder: Recorder) -> Facts:
+    def _read_process(self, stat: Stat, status: bytes, recorder: Recorder) -> Facts:
         known = parse_status(status)
         process: Facts = {
             "pid": stat.pid,
@@ -72,10 +76,15 @@ class SnapshotReader:
         for name, key in (("uid", "Uid"), ("gid", "Gid")):
             if known.get(key):
                 process[name] = known[key][0]  # the real one of four
-        if texts.rollup is not None:
-            process["smaps_rollup"] = parse_counters(texts.rollup)
         process.update(read_facts(self._directory, self._mountinfo, recorder))
         return process
+
+    def _find_range(self, process: Facts, regions: Regions, capture: Capture, recorder: Recorder) -> Facts:
+        minimum = capture.system.get("mmap_min_addr")
+        facts = recorder.gather(
+            {"range": partial(find_range, process, regions.columns, capture.host, minimum)}
+        )
+        return {**facts, "source_text": regions.form} if regions.form else facts
 
     def _read_threads(self, texts: MapTexts, recorder: Recorder) -> dict[str, Table]:
         if texts.why_light is not None:
@@ -100,9 +109,10 @@ class SnapshotReader:
 
 def _parse_regions(texts: MapTexts, recorder: Recorder) -> Regions:
     """Parse the map; lines that do not parse are kept as text, and counted here."""
-    regions = parse_smaps(texts.take_text())
+    item = "smaps" if texts.smaps else "maps"
+    regions = parse_smaps(texts.take_best())
     if regions.faults:
         first = regions.faults[0]
         text = f"{len(regions.faults)} blocks are kept as text, the first at line {first.line}: {first.what}"
-        recorder.miss("smaps" if texts.has_counters else "maps", "partial", None, text)
+        recorder.miss(item, "partial", None, text)
     return regions
