@@ -72,7 +72,7 @@ def sort_rows(table: pa.Table, column: str | None) -> pa.Table:
     is_number = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
     order = "descending" if is_number and name not in _ASCENDING else "ascending"
     keys = pa.table({"key": values})
-    return table.take(pc.sort_indices(keys, sort_keys=[("key", order)], null_placement="at_end"))  # stable
+    return table.take(pc.sort_indices(keys, sort_keys=[("key", order)]))  # stable
 
 
 _ASCENDING = {"address", "end", "allocation", "pid", "ppid", "tid", "low", "high", "base", "snapshot"}

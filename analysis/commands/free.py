@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import Inputs, Listing, Manner, Reading, Writing
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _SHOWN = 10
+_SEVERITY = (1, 4, 0)
+"""Exit codes of --fits: of several snapshots, one that says no decides, then one that cannot tell."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,26 @@ def run(
 
     window = None if question.window is None else parse_window(question.window, "--window")
     snapshots = load_each(inputs, reading, manner)
+    if question.fits is not None:
+        answers = [_weigh(snapshot, question.fits, question.align, window) for snapshot in snapshots]
+        deliver((report for report, _ in answers), writing, manner)
+        return min((code for _, code in answers), key=_SEVERITY.index, default=0)
+    if question.align is not None:
+        raise UsageError("--align belongs to --fits: give the size of a request")
     deliver((_measure(snapshot, window, listing) for snapshot in snapshots), writing, manner)
     return 0
+
+
+def _weigh(
+    snapshot: LoadedSnapshot, size: str, align: str | None, window: tuple[int, int] | None
+) -> tuple[Report, int]:
+    from mmpscope.analysis.fit import check_fit
+    from mmpscope.analysis.reporters.amounts import parse_size
+    from mmpscope.analysis.reporters.fit_report import report_fit
+
+    aligned = None if align is None else parse_size(align, "--align")
+    answer = check_fit(snapshot, parse_size(size, "--fits"), aligned, window)
+    return report_fit(snapshot, answer), answer.exit_code
 
 
 def _measure(snapshot: LoadedSnapshot, window: tuple[int, int] | None, listing: Listing) -> Report:
@@ -69,14 +90,18 @@ def _measure(snapshot: LoadedSnapshot, window: tuple[int, int] | None, listing: 
     from mmpscope.analysis.reporters.free_report import FreeSpace, report_free
     from mmpscope.analysis.splitters import list_splitters
 
-    holes, _ = limit_rows(sort_rows(find_free(snapshot, window), listing.sort), listing.limit)
+    holes = find_free(snapshot, window)
+    ordered = sort_rows(holes, listing.sort or "size")
+    is_plain = listing.sort is None and not listing.limit
+    rows = holes if is_plain else limit_rows(ordered, listing.limit)[0]
     measured = measure_fragmentation(snapshot, window)
     space = FreeSpace(
-        holes=holes,
+        title="Largest free blocks" if listing.sort is None else f"Free blocks by {listing.sort}",
+        holes=ordered,
         windows=measured.windows,
         requests=measured.requests,
         histogram=hole_histogram(snapshot, window),
         splitters=list_splitters(snapshot, window),
         mappings=count_mappings(snapshot),
     )
-    return report_free(snapshot, space, _SHOWN if listing.limit is None else listing.limit)
+    return report_free(snapshot, space, rows, _SHOWN if listing.limit is None else listing.limit)

@@ -69,7 +69,7 @@ def show_address(value: int | None) -> str:
 def show_time(time_ns: int | None, *, fraction: bool = False) -> str:
     """Write nanoseconds since 1970 as a UTC time, of whole seconds or with the milliseconds."""
     if time_ns is None:
-        return "at an unknown time"
+        return "unknown time"
     from datetime import UTC, datetime, timedelta
 
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time_ns // 1_000_000_000)

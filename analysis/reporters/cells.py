@@ -14,10 +14,14 @@ from mmpscope.analysis.schema import Field
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Shown", "fold_rows", "lay_out", "show_values"]
+__all__ = ["EMPTY_SPACE", "Shown", "fold_rows", "lay_out", "show_values"]
 
-_COUNTS = {"blocks", "loads", "threads", "allocations", "count", "holes"}
+_COUNTS = {"blocks", "loads", "threads", "allocations", "count", "holes", "regions"}
 """Columns that count things: they get thousands separators, unlike the number of a process or thread."""
+
+
+EMPTY_SPACE = frozenset({"Free", "Unusable"})
+"""Types of rows that have a size and no other figure."""
 
 
 @dataclass(frozen=True)
@@ -38,53 +42,47 @@ def lay_out(
 
     Columns that the table lacks are left out.
     """
-    units = {field.name: field.unit for field in fields}
+    known = {field.name: field for field in fields}
     laid: list[TextColumn] = []
     for column in columns:
         if column.name not in shown.column_names:
             continue
-        unit = units.get(column.name, "")
-        cells = show_values(column.name, unit, shown[column.name].to_pylist())
-        folded = fold_rows(rest, column.name, unit, is_first=not laid)
-        laid.append(
-            TextColumn(
-                column.title, [*cells, *folded], _is_number(shown, column.name), column.worth, column.least
-            )
-        )
+        field = known[column.name]
+        folded = fold_rows(rest, field, is_first=not laid)
+        cells = [*show_values(field, shown[column.name].to_pylist()), *folded]
+        laid.append(TextColumn(column.title, cells, field.type != "string", column.worth, column.least))
     return laid
 
 
-def show_values(name: str, unit: str, values: Sequence[Any]) -> list[str]:
+def show_values(field: Field, values: Sequence[Any]) -> list[str]:
     """Write one column: a null number is not known, a null text blank, a null ratio means nothing."""
-    if unit == "bytes":
-        return [show_kib(value) for value in values]
-    if unit == "address":
-        return [show_address(value) for value in values]
-    if name in _COUNTS:
-        return [show_count(value) for value in values]
-    kinds = {type(value) for value in values}
-    if str in kinds:
+    if field.type == "string":
         return ["" if value is None else show_name(value) for value in values]
-    if float in kinds:
+    if field.type.startswith("float"):
         return [NOT_APPLICABLE if value is None else f"{value:.3f}" for value in values]
+    if field.unit == "bytes":
+        return [show_kib(value) for value in values]
+    if field.unit == "address":
+        return [show_address(value) for value in values]
+    if field.name in _COUNTS:
+        return [show_count(value) for value in values]
     return [UNKNOWN if value is None else str(value) for value in values]
 
 
-def fold_rows(rest: pa.Table | None, name: str, unit: str, *, is_first: bool) -> list[str]:
+def fold_rows(rest: pa.Table | None, field: Field, *, is_first: bool) -> list[str]:
     """Write the one cell that stands for the rows beyond the limit; no cell where there are none."""
     if rest is None or not rest.num_rows:
         return []
     if is_first:
         return [f"({rest.num_rows:,} more)"]
-    if unit != "bytes":
+    if field.unit != "bytes":
         return [""]
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    return [UNKNOWN if rest[name].null_count else show_kib(pc.sum(rest[name]).as_py())]
-
-
-def _is_number(table: pa.Table, name: str) -> bool:
-    import pyarrow as pa
-
-    kind = table.schema.field(name).type
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    values = rest[field.name]
+    if (
+        field.name != "size" and "type" in rest.column_names
+    ):  # free space has no other figure, so it lacks none
+        values = values.filter(pc.invert(pc.is_in(rest["type"], pa.array(sorted(EMPTY_SPACE), pa.string()))))
+    return [UNKNOWN if values.null_count else show_kib(pc.sum(values).as_py() or 0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.free_schema import FREE_TABLES
 from mmpscope.analysis.listing import limit_rows
-from mmpscope.analysis.reporters.amounts import show_count, show_kib, show_size
-from mmpscope.analysis.reporters.cells import Shown, lay_out, show_values
+from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_count, show_kib, show_size
+from mmpscope.analysis.reporters.cells import Shown, lay_out
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
@@ -54,15 +55,20 @@ _SPLITTERS = (
     Shown("details", "Details", KEEP, 20),
 )
 
-_INDICES = (("holes", "{}:\nholes"), ("unusable_index", "U(S)"), ("fragmentation_index", "FI(S)"))
+_INDICES = (
+    ("holes", "{}\nholes", "{:,}".format),
+    ("unusable_index", "U(S)", "{:.3f}".format),
+    ("fragmentation_index", "FI(S)", "{:.3f}".format),
+)
 _BAR = 40
 """Columns of the longest bar of the histogram."""
 
 
 @dataclass(frozen=True)
 class FreeSpace:
-    """The finished tables about the free space of one snapshot."""
+    """The finished tables about the free space of one snapshot; ``title`` tells the order of ``holes``."""
 
+    title: str
     holes: pa.Table
     windows: pa.Table
     requests: pa.Table
@@ -71,8 +77,11 @@ class FreeSpace:
     mappings: MappingCount
 
 
-def report_free(snapshot: LoadedSnapshot, space: FreeSpace, limit: int) -> Report:
-    """Make the answer of `mmp free`; ``limit`` is how many holes and splitters the text shows, 0 for all."""
+def report_free(snapshot: LoadedSnapshot, space: FreeSpace, rows: pa.Table, limit: int) -> Report:
+    """Make the answer of `mmp free`; ``rows`` are the holes for machines.
+
+    The text shows the first ``limit`` free holes in the order of ``space.holes``, and splitters; 0 shows all.
+    """
     facts: dict[str, object] = {
         "snapshot": describe_snapshot(snapshot),
         "capability": describe_capability(snapshot),
@@ -84,20 +93,20 @@ def report_free(snapshot: LoadedSnapshot, space: FreeSpace, limit: int) -> Repor
     def draw(screen: Screen) -> list[str]:
         return [*draw_head(snapshot, screen), "", *_draw(space, limit, screen)]
 
-    return Report("free", draw, facts, space.holes)
+    return Report("free", draw, facts, rows)
 
 
 def _draw(space: FreeSpace, limit: int, screen: Screen) -> list[str]:
     import pyarrow.compute as pc
 
-    holes = space.holes.filter(pc.equal(space.holes["type"], "Free")).sort_by([("size", "descending")])
+    holes = space.holes.filter(pc.equal(space.holes["type"], "Free"))
     splitters = FREE_TABLES["splitters"]
     parts = [
         [_describe_mappings(space.mappings)],
         _draw_windows(space, screen),
         _draw_histogram(space.histogram, screen),
         _draw_requests(space, screen),
-        _draw_rows("Largest free blocks", FREE, _HOLES, holes, limit, screen),
+        _draw_rows(space.title, FREE, _HOLES, holes, limit, screen),
         _draw_rows("Splitters, between two holes", splitters, _SPLITTERS, space.splitters, limit, screen),
     ]
     return [line for part in parts if part for line in ("", *part)][1:]
@@ -117,21 +126,23 @@ def _draw_windows(space: FreeSpace, screen: Screen) -> list[str]:
 
 
 def _draw_requests(space: FreeSpace, screen: Screen) -> list[str]:
-    """Set the windows whose figures tell something side by side, a row for each size of a request."""
-    telling = [row["window"] for row in space.windows.to_pylist() if row["note"] is None]
-    rows = [row for row in space.requests.to_pylist() if row["window"] in telling]
+    """Set the windows with free space side by side, a row for each size of a request."""
+    windows = [row["window"] for row in space.windows.to_pylist() if row["free"]]
+    rows = [row for row in space.requests.to_pylist() if row["window"] in windows]
     sizes = dict.fromkeys(row["request"] for row in rows)
     columns = [TextColumn("Request\nS", [show_size(size) for size in sizes], True)]
-    for name in telling:
-        for key, title in _INDICES:
+    for name in windows:
+        title = textwrap.fill(name, 14, break_long_words=False)
+        for key, suffix, show in _INDICES:
             values = [row[key] for row in rows if row["window"] == name]
-            columns.append(TextColumn(title.format(name), show_values(key, "", values), True, KEEP - 1))
+            cells = [NOT_APPLICABLE if value is None else show(value) for value in values]
+            columns.append(TextColumn(suffix.format(title), cells, True, KEEP - 1))
     note = "holes that hold S; U(S): share of free space lost to S; FI(S): near 0 lack, near 1 fragmentation"
     return render_table(columns, screen, note) if rows else []
 
 
 def _draw_histogram(histogram: pa.Table, screen: Screen) -> list[str]:
-    rows = histogram.to_pylist()
+    rows = [row for row in histogram.to_pylist() if row["holes"]]
     most = max((row["holes"] for row in rows), default=0)
     mark = "█" if screen.fine else "#"
     bars = [mark * -(-row["holes"] * _BAR // most) if most else "" for row in rows]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.reporters.amounts import show_time
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.screen import Screen
+from mmpscope.formats.model import Capability
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
-    from mmpscope.formats.model import Capability
 
 __all__ = ["describe_capability", "describe_snapshot", "draw_head", "draw_missing", "show_fact"]
 
@@ -45,7 +45,7 @@ def describe_capability(snapshot: LoadedSnapshot) -> list[dict[str, object]]:
 def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
     """Write process, moment and file in one line, and in another what is missing."""
     process, host = snapshot.process, snapshot.capture.host
-    name = show_fact(process.get("name")) or "process"
+    name = show_fact(process.get("name")) or "unknown process"
     pid = f" (pid {process['pid']})" if process.get("pid") is not None else ""
     where = f" on {show_fact(host['hostname'])}" if host.get("hostname") else ""
     lines = [f"{name}{pid}{where}, {show_time(snapshot.moment.get('time_ns'))}, {snapshot.label}"]
@@ -84,7 +84,7 @@ def _describe_more(snapshot: LoadedSnapshot) -> list[str]:
 
 
 def _rows(snapshot: LoadedSnapshot) -> list[Capability]:
-    return [*snapshot.capture.capability, *snapshot.raw.capability]
+    return [Capability(**row) for row in snapshot.capability.to_pylist()]
 
 
 def _because(row: Capability) -> str:

@@ -78,6 +78,9 @@ _COLUMNS = {
     ),
 }
 
+_ONLY_IN_DETAIL = {"starttime", "ip", "rule", "confidence", "build_id"}
+"""Columns that the text shows only in verbose."""
+
 
 def report_list(snapshot: LoadedSnapshot, kind: str, table: pa.Table, rest: pa.Table) -> Report:
     """Make the answer of a command that lists a part of a snapshot; ``rest`` is folded into one row."""
@@ -93,7 +96,8 @@ def draw_list(kind: str, table: pa.Table, rest: pa.Table, screen: Screen) -> lis
     """Lay out one of the tables; a column in which nothing is known is left out (the head says why)."""
     if not table.num_rows:
         return [f"no {kind}"]
-    laid = lay_out(TABLES[kind], _COLUMNS[kind], table, rest)
+    wanted = [column for column in _COLUMNS[kind] if screen.verbose or column.name not in _ONLY_IN_DETAIL]
+    laid = lay_out(TABLES[kind], wanted, table, rest)
     columns = [column for column in laid if _says_something(column.cells)]
     return render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
 

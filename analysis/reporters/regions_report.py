@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, UNKNOWN
-from mmpscope.analysis.reporters.cells import Shown, lay_out
+from mmpscope.analysis.reporters.cells import EMPTY_SPACE, Shown, lay_out
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
@@ -38,7 +38,6 @@ _COLUMNS = (
 
 _MORE = (Shown("subtype", "Subtype", 11), Shown("rule", "Rule", 10), Shown("confidence", "Sure", 10))
 _DETAILS = Shown("details", "Details", KEEP, 24)
-_EMPTY_SPACE = {"Free", "Unusable"}
 
 
 def report_regions(snapshot: LoadedSnapshot, regions: pa.Table, shown: pa.Table, rest: pa.Table) -> Report:
@@ -52,29 +51,36 @@ def report_regions(snapshot: LoadedSnapshot, regions: pa.Table, shown: pa.Table,
     def draw(screen: Screen) -> list[str]:
         if not shown.num_rows:
             return [*draw_head(snapshot, screen), "", "no region fits"]
-        wanted = [*_COLUMNS, *(_MORE if screen.verbose else ()), _DETAILS]
-        columns = _mark_rows(lay_out(REGIONS, wanted, shown, rest), shown)
+        is_nested = "level" in shown.column_names
+        wanted = [column for column in _COLUMNS if is_nested or column.name != "blocks"]
+        laid = lay_out(REGIONS, [*wanted, *(_MORE if screen.verbose else ()), _DETAILS], shown, rest)
+        columns = [_mark_free(column, shown) for column in laid]
+        if is_nested:
+            columns = [_mark_parts(column, shown["level"].to_pylist()) for column in columns]
         lines = render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
         return [*draw_head(snapshot, screen), "", *lines]
 
     return Report("regions", draw, facts, regions)
 
 
-def _mark_rows(columns: Sequence[TextColumn], shown: pa.Table) -> list[TextColumn]:
-    """Indent sub-blocks under their allocation, and tell figures that do not exist from unknown ones."""
+def _mark_free(column: TextColumn, shown: pa.Table) -> TextColumn:
+    """Tell figures that free space does not have from those that are not known."""
     kinds = shown["type"].to_pylist()
-    is_part = [level == 1 for level in shown["level"].to_pylist()] if "level" in shown.column_names else []
-    marked = []
-    for column in columns:
-        cells = list(column.cells)
-        for row, kind in enumerate(kinds):
-            if cells[row] == UNKNOWN and kind in _EMPTY_SPACE:
-                cells[row] = NOT_APPLICABLE
-        for row, part in enumerate(is_part):
-            if part and column.title == "Address":
-                cells[row] = "  " + cells[row]
-            elif part and column.title == "Blocks":
-                cells[row] = ""
-        left = column.title == "Address" and any(is_part)
-        marked.append(replace(column, cells=cells, right=column.right and not left))
-    return marked
+    cells = [
+        NOT_APPLICABLE if cell == UNKNOWN and kind in EMPTY_SPACE else cell
+        for cell, kind in zip(column.cells, kinds, strict=False)
+    ]
+    return replace(column, cells=[*cells, *column.cells[len(kinds) :]])
+
+
+def _mark_parts(column: TextColumn, levels: Sequence[int]) -> TextColumn:
+    """Indent sub-blocks under their allocation, of which the rights may be mixed."""
+    cells = list(column.cells)
+    for row, level in enumerate(levels):
+        if level and column.title == "Address":
+            cells[row] = f"  {cells[row]}"
+        elif level and column.title == "Blocks":
+            cells[row] = ""
+        elif column.title == "Prot" and "," in cells[row]:
+            cells[row] = "mixed"
+    return replace(column, cells=cells, right=column.right and column.title != "Address")

@@ -42,8 +42,10 @@ _MORE = (
 _SHOWN_WHEN_USED = {"swap", "lazyfree"}
 
 _BARS = (("Committed", "committed"), ("Private", "private"), ("Working Set", "total_ws"))
-_WITHOUT_FIGURES = {"Page Table", "Unusable", "Free"}
-"""Rows of address space or of the kernel: most figures of a region mean nothing there."""
+_NO_REGIONS = "Page Table"
+"""The row of the kernel's own memory, which lies in no region and so has no blocks."""
+
+_AT_LEAST = "+"
 
 Rows = Mapping[str, Sequence[Any]]
 
@@ -71,15 +73,22 @@ def _draw(rows: Rows, screen: Screen) -> list[str]:
         TextColumn("Largest", _cells(rows, "largest", show_kib), True, 7),
     ]
     bars = draw_bars({title: _parts(rows, name) for title, name in _BARS}, screen)
-    lines = render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
+    has_part = any(rows["partial"])
+    note = f"sizes in KiB; {_AT_LEAST} at least: the rest is not known" if has_part else "sizes in KiB"
+    lines = render_table(columns, screen, explain_marks(columns, note))
     return [*lines, "", *bars] if bars else lines
 
 
 def _cells(rows: Rows, name: str, show: Callable[[int | None], str]) -> list[str]:
-    pairs = zip(rows["type"], rows[name], strict=True)
-    return [
-        NOT_APPLICABLE if value is None and kind in _WITHOUT_FIGURES else show(value) for kind, value in pairs
-    ]
+    """Write one figure of each type; what is only the known part of a sum gets a plus."""
+    cells = []
+    for kind, value, partial in zip(rows["type"], rows[name], rows["partial"], strict=True):
+        if value is None and kind == _NO_REGIONS and name in {"blocks", "largest"}:
+            cells.append(NOT_APPLICABLE)
+        else:
+            is_part = value is not None and name in (partial or "").split(", ")
+            cells.append(show(value) + (_AT_LEAST if is_part else ""))
+    return cells
 
 
 def _parts(rows: Rows, name: str) -> list[tuple[str, int | None]]:

@@ -77,14 +77,15 @@ def explain_marks(columns: Sequence[TextColumn], note: str = "") -> str:
 
 
 def _share_width(columns: Sequence[TextColumn], width: int | None) -> list[int]:
+    """Take what is too much from the widest column that can give, a character at a time."""
     widths = [column.natural for column in columns]
     if width is None:
         return widths
-    excess = sum(widths) + len(_GAP) * (len(columns) - 1) - width
-    for index, column in enumerate(columns):
-        given = max(0, min(excess, column.natural - column.narrowest))
-        widths[index] -= given
-        excess -= given
+    for _ in range(sum(widths) + len(_GAP) * (len(columns) - 1) - width):
+        givers = [index for index, column in enumerate(columns) if widths[index] > column.narrowest]
+        if not givers:
+            break
+        widths[max(givers, key=widths.__getitem__)] -= 1
     return widths
 
 

@@ -90,7 +90,7 @@ def test_prose_sizes_and_times() -> None:
         "1.5 TiB",
     ]
     assert show_time(1_700_000_000_999_999_999) == "2023-11-14 22:13:20 UTC"
-    assert show_time(None) == "at an unknown time"
+    assert show_time(None) == "unknown time"
 
 
 @pytest.mark.parametrize(

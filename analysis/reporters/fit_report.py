@@ -1,0 +1,74 @@
+"""Whether a request fits, in one sentence; in verbose, with a row for each thing that was weighed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mmpscope.analysis.export import describe_columns, iterate_rows
+from mmpscope.analysis.free_schema import FIT
+from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_size
+from mmpscope.analysis.reporters.head import describe_snapshot
+from mmpscope.analysis.reporters.names import show_name
+from mmpscope.analysis.reporters.report import Report
+from mmpscope.analysis.reporters.screen import Screen
+from mmpscope.analysis.reporters.text_table import KEEP, TextColumn, render_table
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.fit import FitAnswer
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["report_fit"]
+
+
+def report_fit(snapshot: LoadedSnapshot, answer: FitAnswer) -> Report:
+    """Make the answer of `mmp free --fits`."""
+    sentence = _word(answer, snapshot.granularity)
+    facts: dict[str, object] = {
+        "snapshot": describe_snapshot(snapshot),
+        "outcome": answer.outcome,
+        "size": answer.size,
+        "align": answer.align,
+        "binding": answer.binding.name,
+        "address": None if answer.address is None else f"0x{answer.address:016x}",
+        "placement": answer.placement,
+        "sentence": sentence,
+    }
+    rows = list(iterate_rows(describe_columns(answer.to_table(), FIT)))
+
+    def draw(screen: Screen) -> list[str]:
+        lines = screen.wrap(show_name(f"{snapshot.label}: {sentence}"))
+        return [*lines, "", *_draw_checks(answer, screen)] if screen.verbose else lines
+
+    return Report("fit", draw, facts, rows=rows)
+
+
+def _word(answer: FitAnswer, granularity: int) -> str:
+    request = show_size(answer.size)
+    if answer.align > granularity:
+        request += f" at a multiple of {show_size(answer.align)}"
+    binding = answer.binding
+    if answer.exit_code == 1:
+        most = "" if binding.available is None else f" allows {show_size(binding.available)} at most"
+        return f"{request} does not fit: the {binding.name}{most} ({binding.reason})."
+    if answer.exit_code == 4:
+        return f"cannot tell if {request} fits: {binding.reason}."
+    place = answer.placement if answer.address is None else f"at {answer.address:x}, {answer.placement}"
+    nearest = (
+        "" if binding.available is None else f"; the {binding.name} allows {show_size(binding.available)}"
+    )
+    return f"{request} fits: {place}{nearest}."
+
+
+def _draw_checks(answer: FitAnswer, screen: Screen) -> list[str]:
+    checks = answer.checks
+    columns = [
+        TextColumn("Check", [check.name for check in checks]),
+        TextColumn("Outcome", [check.outcome for check in checks]),
+        TextColumn("Allows", [_show_limit(check.available) for check in checks], True),
+        TextColumn("Why", [show_name(check.reason) for check in checks], False, KEEP, 30),
+    ]
+    return render_table(columns, screen)
+
+
+def _show_limit(available: int | None) -> str:
+    return NOT_APPLICABLE if available is None else show_size(available)
