@@ -20,10 +20,7 @@ class Options:
     """What to collect, and how much of a customer's machine to ask for it."""
 
     light: bool = False
-    """The list of mappings and the process' own totals only.
-
-    No counters, whose making walks every page table.
-    """
+    """Mappings and the process' own totals only; counters make the kernel walk every page table."""
     full: bool = False
     """Collect the counters of huge processes too."""
     max_regions: int = 200_000
@@ -76,10 +73,7 @@ class Target(Protocol):
         ...
 
     def exit_handle(self) -> int | None:
-        """Give a descriptor that becomes readable when the process ends.
-
-        None where there is none to wait for.
-        """
+        """Give a descriptor that becomes readable when the process ends, None where there is none."""
         ...
 
     def close(self) -> None:

@@ -1,9 +1,6 @@
-"""What may happen between two snapshots.
+"""What may happen between two snapshots: a signal, a key, the end of the process, or just time.
 
-A signal, a key on the terminal, the end of the process, or just time.
-
-Signals and keys are only noted while a snapshot is made, so that it is finished; a second Ctrl-C does not
-wait.
+Signals and keys are only noted while a snapshot is made, so that it gets finished; a second Ctrl-C cuts it.
 """
 
 from __future__ import annotations

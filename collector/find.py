@@ -16,10 +16,8 @@ __all__ = ["find_pid"]
 def find_pid(wanted: str, rows: Sequence[ProcessRow], own_pid: int | None) -> int:
     """Find the one process called ``wanted``: exactly, else the one whose name begins so.
 
-    We ourselves do not count.
-
-    Names are the kernel's (comm, cut to 15 bytes) and that of the executable. CollectError where nothing
-    fits; UsageError, with a list to choose from, where several do.
+    Names are the kernel's (comm, cut to 15 bytes) and that of the executable; we ourselves do not count.
+    CollectError where nothing fits; UsageError, with a list to choose from, where several do.
     """
     name = os.fsencode(wanted)
     others = [row for row in rows if row.pid != own_pid]

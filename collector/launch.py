@@ -49,10 +49,7 @@ def _name_signal(number: int) -> str:
 
 
 def launch(command: Sequence[str]) -> Program:
-    """Start ``command`` and return when the new program is in place.
-
-    CollectError where it cannot be started.
-    """
+    """Start ``command``, and return when the system has accepted it; CollectError where it does not."""
     try:
         return Program(subprocess.Popen(list(command)))  # noqa: S603  # starting what the user names is the point
     except OSError as error:

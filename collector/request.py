@@ -31,10 +31,7 @@ Ctrl-C or SIGTERM ends it. Exit codes: 0 done, 2 usage, 3 cannot be read or writ
 
 @dataclass(frozen=True)
 class Request:
-    """One run.
-
-    ``plan`` is None for a single snapshot; ``command`` is empty unless a program is to be started.
-    """
+    """One run; ``plan`` is None for a single snapshot, ``command`` empty unless a program is started."""
 
     target: str | None
     is_self: bool
@@ -56,10 +53,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse_request(arguments: Sequence[str], prog: str) -> Request:
-    """Parse a command line; UsageError where it cannot be followed.
-
-    Ends the program for --help and --version.
-    """
+    """Parse a command line; UsageError where it cannot be followed, SystemExit after --help and --version."""
     arguments, command = _split_command(arguments)
     parsed = _make_parser(prog).parse_args(arguments)
     _check(parsed, command)

@@ -27,10 +27,7 @@ class Plan:
 
 
 class Schedule:
-    """Due times are start + k * interval, so that nothing adds up.
-
-    Those that passed meanwhile are left out.
-    """
+    """Due times are start + k * interval, so that delays do not add up; those that passed are left out."""
 
     def __init__(self, plan: Plan, start: float) -> None:
         self._plan = plan
@@ -89,10 +86,7 @@ class Series:
         return None
 
     def _wait(self, due: float) -> str | None:
-        """Wait for ``due`` or something before it, act on it, and tell what ended the series.
-
-        If anything did.
-        """
+        """Wait for ``due`` or something before it, act on it, and tell what ended the series, if it did."""
         handle = self._target.exit_handle()
         left = math.inf if self._is_paused else max(0.0, due - time.monotonic())
         if handle is None:

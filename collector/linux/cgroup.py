@@ -1,10 +1,7 @@
-"""The memory figures of the cgroup that a process is in.
+"""The memory figures of the cgroup that a process is in, and the limits of all levels above it.
 
-Own level by the kernel's names, limits of all levels.
-
-Version 1 and 2 and hybrid systems (both mounted, the memory controller in one of them) are told apart by
-where the memory controller is. A limit binds at every level above as well, so the levels are listed up to the
-root.
+Version 1, version 2 and hybrid systems (both are mounted) are told apart by where the memory controller is.
+Own figures keep the kernel's names. A limit of any level above binds too, so all are listed up to the root.
 """
 
 from __future__ import annotations
@@ -42,10 +39,7 @@ class CgroupError(ValueError):
 
 
 class Cgroup(NamedTuple):
-    """Where the memory files of one process are.
-
-    ``version`` 1 or 2, ``path`` below the mount, ``mount`` point.
-    """
+    """Where the memory files of one process are; ``path`` is below the ``mount`` point."""
 
     version: int
     path: str
@@ -53,9 +47,7 @@ class Cgroup(NamedTuple):
 
 
 def find_cgroup(membership: bytes, mountinfo: bytes) -> Cgroup:
-    """Find the memory cgroup from `/proc/PID/cgroup` and our own `mountinfo`.
-
-    CgroupError where there is none.
+    """Find the memory cgroup from `/proc/PID/cgroup` and our own `mountinfo`; CgroupError if not seen.
 
     Lines of the first are `id:controllers:path` (cgroups(7)); version 2 is the one with id 0.
     """

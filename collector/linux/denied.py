@@ -22,9 +22,9 @@ def advise(owner: int, own_uid: int, ptrace_scope: int | None) -> str:
     return f"A security module stands between{scope}: run this with sudo."
 
 
-def read_ptrace_scope(root: ProcDir) -> int | None:
+def read_ptrace_scope(process: ProcDir) -> int | None:
     """Read the setting of Yama that narrows who may look at registers; None where the kernel has no Yama."""
     try:
-        return int(root.read("sys/kernel/yama/ptrace_scope"))
+        return int(process.read("../sys/kernel/yama/ptrace_scope"))
     except (OSError, ValueError):
         return None

@@ -1,8 +1,7 @@
 """What the headers of a mapped ELF file say: class, machine, PT_LOAD list, build id.
 
-Reads at most `MAX_HEADER_BYTES` per part and trusts no count or offset in it; sections and symbols are not
-looked at. Layouts: System V ABI, chapter 4 ("ELF Header") and 5 ("Program Header"); the build id is the
-NT_GNU_BUILD_ID note.
+Reads at most `MAX_HEADER_BYTES` a part and trusts no count or offset; sections and symbols are not looked at.
+Layouts: System V ABI, chapters 4 ("ELF Header") and 5 ("Program Header"); the build id is NT_GNU_BUILD_ID.
 """
 
 from __future__ import annotations
@@ -129,10 +128,7 @@ def _read_program_headers(
 
 
 def _name_fields(elf_class: int, fields: tuple[int, ...]) -> tuple[int, Segment, int]:
-    """Tell p_type, segment and p_align.
-
-    P_flags is the second field of a 64-bit entry, the last but one else.
-    """
+    """Tell p_type, segment and p_align; p_flags comes second in a 64-bit entry, last but one in the other."""
     if elf_class == 64:
         kind, flags, offset, vaddr, filesz, memsz, align = fields
     else:

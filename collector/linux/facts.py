@@ -24,10 +24,7 @@ _NAMESPACE = re.compile(rb"\w+:\[(\d+)\]")
 
 
 def read_facts(process: ProcDir, mountinfo: Callable[[], bytes], recorder: Recorder) -> Facts:
-    """Read exe, cmdline, limits, auxv, cgroup, elf, personality and pid_namespace.
-
-    What is refused is noted.
-    """
+    """Read exe, cmdline, limits, elf, auxv, cgroup, personality and pid_namespace; refusals are noted."""
     return recorder.gather(
         {
             "exe": lambda: to_fact(process.read_link("exe")),

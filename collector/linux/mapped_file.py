@@ -1,6 +1,4 @@
-"""Opening the very file that a process has mapped, and no other.
-
-Without waiting for a pipe or touching a device.
+"""Opening the very file that a process has mapped, and no other, waiting for no pipe and touching no device.
 
 The path in `maps` is only a hint: the file may be deleted, replaced, or lie in another root. `map_files`
 names the mapped file itself, even a deleted one, but needs a capability; else the path is walked below the
@@ -51,10 +49,7 @@ class FileKey(NamedTuple):
 
 
 class MappedFile:
-    """A regular file, open for reading.
-
-    ``doubt`` says why it might not be the mapped one, None where it is.
-    """
+    """A regular file, open for reading; ``doubt`` says why it might not be the mapped one."""
 
     def __init__(self, fd: int, doubt: str | None = None) -> None:
         self.fd = fd
@@ -83,9 +78,8 @@ def open_mapped(process: ProcDir, key: FileKey, mapping: MappedPart) -> MappedFi
     """Open the file behind ``mapping``; MappedFileError where it is gone, replaced, or may not be read."""
     try:
         return _open_link(process, f"map_files/{mapping.start:x}-{mapping.end:x}")
-    except (
-        OSError
-    ):  # EPERM without CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE, ENOENT where the map has moved on
+    except OSError:
+        # EPERM without CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE, ENOENT where the map has moved on.
         return _open_path(process, key)
 
 
@@ -110,10 +104,7 @@ def _open_path(process: ProcDir, key: FileKey) -> MappedFile:
 
 
 def _spell_path(path: bytes) -> Iterator[bytes]:
-    """Give the path as `maps` has it, and with line feeds.
-
-    Which `maps` writes as `\\012` (and a backslash as is).
-    """
+    """Give the path as `maps` has it, and with line feeds: they are written `\\012`, a backslash as is."""
     yield path
     if b"\\012" in path:
         yield path.replace(b"\\012", b"\n")
@@ -146,8 +137,8 @@ def _open_below(process: ProcDir, root: str, path: bytes, key: FileKey) -> Mappe
 def _check_identity(status: os.stat_result, key: FileKey) -> str | None:
     """Compare with the mapping.
 
-    On btrfs and overlayfs `maps` and stat name different devices for one file (seen: 0:31 against 0:45), so
-    the inode decides, and the doubt is kept.
+    On btrfs and overlayfs `maps` and stat name different devices for one file (say 0:31 and 0:45): the
+    inode decides, and the doubt is kept.
     """
     if status.st_ino != key.inode:
         raise MappedFileError("the file at this path is not the mapped one")

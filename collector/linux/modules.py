@@ -6,9 +6,9 @@ Anonymous memory and names in brackets ([vdso]) are no files and not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from mmpscope.collector.linux.elf import ElfError, ElfImage, Segment, read_elf
 from mmpscope.collector.linux.mapped_file import FileKey, MappedFile, MappedFileError, MappedPart
@@ -25,10 +25,7 @@ Open = Callable[[FileKey, MappedPart], MappedFile]
 
 
 class Load(NamedTuple):
-    """One load of a file.
-
-    The bias added to p_vaddr (None where no PT_LOAD fits) and its mappings in order.
-    """
+    """One load of a file: its bias (None where no PT_LOAD fits) and its mappings in order."""
 
     base: int | None
     mappings: list[MappedPart]
@@ -36,10 +33,7 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True)
 class Module:
-    """One row: a load of a file, and what its headers say.
-
-    ``reason`` tells why they are missing or in doubt.
-    """
+    """One row: a load of a file, and what its headers say; ``reason`` tells why that is missing."""
 
     key: FileKey
     load: Load

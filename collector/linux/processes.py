@@ -1,7 +1,4 @@
-"""The list of running processes.
-
-A few small files each, and nothing that makes the kernel walk page tables.
-"""
+"""The list of running processes: small files only, and none that makes the kernel walk page tables."""
 
 from __future__ import annotations
 
@@ -88,7 +85,7 @@ def tell_elf_class(auxv: bytes) -> int | None:
     """Tell 32 or 64 bit from the width of the auxiliary vector's entries; None where it is empty.
 
     Asks no file system, unlike the header of the executable. Types are small numbers (getauxval(3)); two
-    32-bit words read as one type are not, unless the value, the upper word, is 0: so all types are looked at.
+    32-bit words read as one type are large unless the value among them is 0, so all types are looked at.
     """
     types = [kind for kind, _ in struct.iter_unpack("=QQ", auxv[: len(auxv) // 16 * 16])]
     if not types:
@@ -106,10 +103,7 @@ def _try_executable(process: ProcDir) -> bytes | None:
 
 
 def tabulate(rows: Sequence[ProcessRow]) -> Table:
-    """Make the table `processes`.
-
-    Pid, ppid, user, uid, name, threads, rss, private, starttime, elf_class, cmdline.
-    """
+    """Make the table `processes`: the fields of a row but executable and has_memory, under their names."""
     columns: dict[str, Plain] = {}
     for name in ("pid", "ppid", "user", "uid", "name", "threads", "rss", "private", "starttime", "elf_class"):
         values = [getattr(row, name) for row in rows]

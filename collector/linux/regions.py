@@ -41,6 +41,8 @@ def read_map_texts(process: ProcDir, status: bytes, options: Options, recorder: 
         recorder.miss("smaps", "skipped", None, why_light)
         return MapTexts(maps, why_light=why_light)
     smaps = recorder.attempt("smaps", lambda: process.read("smaps"))
+    if smaps == b"" and maps:
+        recorder.miss("smaps", "unavailable", None, "it is empty, and maps is not")
     return MapTexts(maps, smaps)
 
 

@@ -1,7 +1,4 @@
-"""One snapshot of one process, put together from its sources.
-
-The map and its counters come first, close together.
-"""
+"""One snapshot of one process, from all its sources: first the map and its counters, close together."""
 
 from __future__ import annotations
 
@@ -38,8 +35,7 @@ class SnapshotReader:
     def read(self, stat: Stat, capture: Capture) -> Snapshot:
         """Read one snapshot; OSError where status or maps cannot be read, whatever else is missing is noted.
 
-        A process that is ending has an empty map, and the snapshot no regions: the caller looks whether it
-        lives.
+        A process that is ending has an empty map: the snapshot has no regions then.
         """
         recorder = Recorder()
         moment: Facts = {"time_ns": time.time_ns(), "mono_ns": time.monotonic_ns()}

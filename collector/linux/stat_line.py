@@ -1,7 +1,4 @@
-"""Lines of `/proc/PID/stat` and `/proc/PID/task/TID/syscall` into fields.
-
-Under the names of proc_pid_stat(5).
-"""
+"""Lines of `/proc/PID/stat`, under the names of proc_pid_stat(5), and of `/proc/PID/task/TID/syscall`."""
 
 from __future__ import annotations
 
@@ -68,10 +65,7 @@ _FIELDS = [
 
 
 class Stat(NamedTuple):
-    """``pid`` as the file has it, ``comm`` and ``state`` as bytes.
-
-    ``numbers`` by name: ``rss`` in pages, times in clock ticks, the rest as is.
-    """
+    """One line; ``numbers`` holds the fields behind ``state`` by name: rss in pages, times in clock ticks."""
 
     pid: int
     comm: bytes

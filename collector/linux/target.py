@@ -27,10 +27,7 @@ _TGID = re.compile(rb"^Tgid:\s*(\d+)", re.MULTILINE)
 
 
 class LinuxTarget:
-    """A process of ``root``.
-
-    CollectError where there is none, it may not be seen, or it has no address space.
-    """
+    """A process of ``root``; CollectError where there is none, it is hidden, or it has no address space."""
 
     def __init__(self, root: ProcDir, pid: int, options: Options, mountinfo: Callable[[], bytes]) -> None:
         self.pid = pid
@@ -69,15 +66,14 @@ class LinuxTarget:
         """Read stat, after a moment where a program is just being loaded.
 
         Between the first and last steps of execve its map holds the stack and little else, and its name is
-        still that of its parent; startcode is 0 until it is done (binfmt_elf). A program that we started is
-        seen so.
+        still that of its parent; startcode is 0 until it is done (binfmt_elf). What we start is seen so.
         """
-        stat = self._read_stat("its stat")
+        stat = self._read_stat()
         for _ in range(_LOADING_TRIES):
             if stat.numbers["startcode"] or stat.is_kernel_thread or stat.state in _ENDED:
                 break
             time.sleep(_LOADING_WAIT_S)
-            stat = self._read_stat("its stat")
+            stat = self._read_stat()
         return stat
 
     def _open_pidfd(self) -> int | None:
@@ -90,16 +86,13 @@ class LinuxTarget:
             return None
 
     def take_snapshot(self, capture: Capture) -> Snapshot:
-        """Collect one snapshot.
-
-        ProcessGoneError where the process ended or was replaced, CollectError if refused.
-        """
-        stat = self._read_stat("its stat")
+        """Collect one snapshot; ProcessGoneError if the process ended, AccessDeniedError if refused."""
+        stat = self._read_stat()
         try:
             snapshot = self._reader.read(stat, capture)
         except OSError as error:
             raise self._explain(error, error.filename or "maps") from error
-        after = self._read_stat("its map")
+        after = self._read_stat()
         if after.starttime != self._starttime or after.state in _ENDED or not snapshot.tables["regions"].rows:
             raise self._gone("its map")
         self._notice_gaps(snapshot)
@@ -113,7 +106,7 @@ class LinuxTarget:
     def is_alive(self) -> bool:
         """Whether the process still runs."""
         try:
-            return self._read_stat("its stat").state not in _ENDED
+            return self._read_stat().state not in _ENDED
         except ProcessGoneError:
             return False
 
@@ -127,7 +120,7 @@ class LinuxTarget:
         if self._pidfd is not None:
             os.close(self._pidfd)
 
-    def _read_stat(self, while_reading: str) -> Stat:
+    def _read_stat(self) -> Stat:
         try:
             return parse_stat(self._read("stat"))
         except ValueError as error:
@@ -140,21 +133,16 @@ class LinuxTarget:
             raise self._explain(error, name) from error
 
     def _explain(self, error: OSError, name: str) -> CollectError:
-        """Say what a failed read means.
-
-        The directory stays bound to its process, so an absent file is its end.
-        """
+        """Say what a failed read means: the directory is bound to its process, so absence is its end."""
         if error.errno not in _REFUSED:
             return self._gone(name)
         owner = os.fstat(self._directory.fd).st_uid
-        now = advise(owner, os.geteuid(), read_ptrace_scope(self._root))
+        now = advise(owner, os.geteuid(), read_ptrace_scope(self._directory))
         return AccessDeniedError(f"{self._directory.path}/{name}", error.errno or 0, now)
 
     def _explain_absence(self, error: OSError) -> CollectError:
         if error.errno in _REFUSED:
-            now = (
-                "The system hides other users' processes (hidepid): run this as the same user, or with sudo."
-            )
+            now = "The system hides it (hidepid): run this as the same user, or with sudo."
             return AccessDeniedError(f"{self._root.path}/{self.pid}", error.errno or 0, now)
         return CollectError(f"there is no process {self.pid}{self._find_hint()}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 
+from mmpscope.collector.linux.denied import read_ptrace_scope
 from mmpscope.collector.linux.procfs import ProcDir, Recorder, explain
 from mmpscope.collector.linux.stat_line import Registers, parse_registers, parse_stat
 from mmpscope.formats.mmp.columns import Plain, encode_table
@@ -18,10 +19,9 @@ _REFUSED = (errno.EACCES, errno.EPERM)
 def read_threads(process: ProcDir, recorder: Recorder) -> Table:
     """Read one row a thread: tid, name, state, starttime (clock ticks after boot), sp, ip.
 
-    OSError without `task`.
-
-    A thread that ends meanwhile is left out. sp and ip are null where a thread runs just now (the kernel
-    knows them only of blocked ones) and where we may not look; the capability `threads.sp` says which.
+    OSError where they cannot be listed. A thread that ends meanwhile is left out. sp and ip are null where a
+    thread runs just now (the kernel knows them only of blocked ones) and where we may not look: see the
+    capability `threads.sp`.
     """
     rows: dict[str, list[Fact]] = {"tid": [], "name": [], "state": [], "starttime": [], "sp": [], "ip": []}
     pointers = _PointerReader(process)
@@ -74,7 +74,9 @@ class _PointerReader:
     def report(self, recorder: Recorder, threads: int) -> None:
         if self.error is not None:
             state = "unavailable" if self.failed >= threads else "partial"
-            recorder.miss("threads.sp", state, self.error.errno, explain(self.error))
+            scope = read_ptrace_scope(self.process)
+            hint = f"; kernel.yama.ptrace_scope is {scope}, sudo would help" if scope else ""
+            recorder.miss("threads.sp", state, self.error.errno, explain(self.error) + hint)
         elif self.running:
             text = f"{self.running} of {threads} threads were running: the kernel knows sp of blocked ones"
             recorder.miss("threads.sp", "partial", None, text)

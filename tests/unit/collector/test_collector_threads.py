@@ -60,9 +60,12 @@ def test_refused_pointers_are_null_and_the_threads_stay(
     threads, capability = _read(directory)
     assert threads["tid"] == [4711, 4712]
     assert threads["sp"] == [None, None]
-    assert [(known.item, known.state, known.code) for known in capability] == [
-        ("threads.sp", "unavailable", errno.EPERM)
-    ]
+    reason = "operation not permitted (EPERM)"
+    assert capability == [Capability("threads.sp", "unavailable", errno.EPERM, reason)]
+    (tmp_path / "proc/sys/kernel/yama").mkdir()
+    (tmp_path / "proc/sys/kernel/yama/ptrace_scope").write_text("1\n")
+    reason += "; kernel.yama.ptrace_scope is 1, sudo would help"
+    assert _read(directory)[1] == [Capability("threads.sp", "unavailable", errno.EPERM, reason)]
 
 
 def test_a_kernel_without_the_syscall_file_keeps_its_threads(
