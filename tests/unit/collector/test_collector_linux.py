@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 from mmpscope.collector.base import Options
 from mmpscope.collector.errors import AccessDeniedError, CollectError, ProcessGoneError
+from mmpscope.collector.linux.background import Background
 from mmpscope.collector.linux.collector import LinuxCollector
+from mmpscope.collector.linux.denied import advise
 from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.formats.mmp.columns import decode_table
 from mmpscope.formats.model import Capability, Snapshot
@@ -337,3 +340,62 @@ def test_own_pid_is_known_where_the_root_is_ours(proc: FakeProc) -> None:
     assert collector.own_pid() is None
     with closing(collector.open_target(4711)) as target:
         assert target.exit_handle() is None
+
+
+@pytest.mark.parametrize(
+    ("owner", "own_uid", "scope", "words"),
+    [
+        (0, 1000, None, "belongs to user 0, or may not be dumped: run this as the same user, or with sudo"),
+        (
+            1000,
+            1000,
+            2,
+            r"security module stands between \(kernel.yama.ptrace_scope is 2\): run this with sudo",
+        ),
+        (1000, 1000, 0, "security module stands between: run this with sudo"),
+        (1000, 0, 1, "CAP_SYS_PTRACE"),
+    ],
+)
+def test_a_refusal_says_what_would_help(owner: int, own_uid: int, scope: int | None, words: str) -> None:
+    """Same user, sudo, a setting or a capability: what would help depends on who asks for whose process."""
+    assert re.search(words, advise(owner, own_uid, scope))
+
+
+def test_an_empty_smaps_beside_a_map_is_missing_and_not_nothing(tmp_path: Path) -> None:
+    """Where only smaps comes out empty the regions are those of maps, and the counters missing."""
+    proc = FakeProc(tmp_path)
+    proc.add(FakeProcess(smaps=b"", maps=SMAPS.splitlines(keepends=True)[0]))
+    snapshot = _collect(proc)
+    assert snapshot.tables["regions"].rows == 1
+    assert _known(snapshot, "smaps").state == "unavailable"
+
+
+def test_a_stat_line_that_makes_no_sense_is_an_error_of_ours(proc: FakeProc) -> None:
+    """A stat file of another form is named, not guessed at; the list leaves that process out."""
+    proc.write("4711/stat", b"4711 (demo) S 1 2 3\n")
+    with pytest.raises(CollectError, match="/4711/stat cannot be understood"):
+        _collect(proc)
+    assert LinuxCollector(Options(), str(proc.path)).list_processes() == []
+
+
+def test_missing_system_files_are_noted(proc: FakeProc) -> None:
+    """A kernel without one of the settings, or with nonsense in it, costs that fact only."""
+    (proc.path / "sys/vm/overcommit_ratio").unlink()
+    proc.write("sys/vm/max_map_count", b"many\n")
+    capture = LinuxCollector(Options(), str(proc.path)).take_capture()
+    known = {item.item: (item.state, item.code) for item in capture.capability}
+    assert known["overcommit_ratio"] == ("unavailable", errno.ENOENT)
+    assert known["max_map_count"] == ("unavailable", None)
+    assert not {"overcommit_ratio", "max_map_count"} & capture.system.keys()
+
+
+def test_an_error_in_the_background_comes_out_in_front() -> None:
+    """The second thread's error is raised where its result is asked for, and never lost."""
+
+    def fail() -> int:
+        raise OSError(errno.ESRCH, "gone")
+
+    with Background(fail) as background:
+        pass
+    with pytest.raises(OSError, match="gone"):
+        background.result()
