@@ -11,6 +11,7 @@ import posixpath
 from pathlib import Path
 from typing import NamedTuple
 
+from mmpscope.collector.linux.procfs import NotApplicableError
 from mmpscope.formats.model import Fact, Facts
 from mmpscope.formats.proc.facts import to_fact
 
@@ -47,9 +48,10 @@ class Cgroup(NamedTuple):
 
 
 def find_cgroup(membership: bytes, mountinfo: bytes) -> Cgroup:
-    """Find the memory cgroup from `/proc/PID/cgroup` and our own `mountinfo`; CgroupError if not seen.
+    """Find the memory cgroup from `/proc/PID/cgroup` and our own `mountinfo`.
 
     Lines of the first are `id:controllers:path` (cgroups(7)); version 2 is the one with id 0.
+    NotApplicableError where the process is in none, CgroupError where its cgroup is not seen from here.
     """
     paths: dict[int, str] = {}
     for line in os.fsdecode(membership).splitlines():
@@ -60,7 +62,7 @@ def find_cgroup(membership: bytes, mountinfo: bytes) -> Cgroup:
         elif number == "0" and not controllers:
             paths[2] = path
     if not paths:
-        raise CgroupError("the process is in no memory cgroup")
+        raise NotApplicableError("the process is in no memory cgroup")
     version = 1 if 1 in paths else 2  # a memory line of version 1 means that version 2 does not have it
     for root, mount in _list_mounts(os.fsdecode(mountinfo), version):
         inside = _strip_root(paths[version], root)

@@ -12,9 +12,13 @@ from typing import Callable, TypeVar
 
 from mmpscope.formats.model import Capability, Fact, Facts
 
-__all__ = ["ProcDir", "Recorder", "explain"]
+__all__ = ["NotApplicableError", "ProcDir", "Recorder", "explain"]
 
 T = TypeVar("T")
+
+
+class NotApplicableError(ValueError):
+    """This process has no such thing, and that is no lack of ours; the text says why."""
 
 
 class ProcDir:
@@ -92,7 +96,8 @@ class Recorder:
         except OSError as error:
             self.miss(item, "unavailable", error.errno, explain(error))
         except ValueError as error:
-            self.miss(item, "unavailable", None, str(error))
+            state = "not applicable" if isinstance(error, NotApplicableError) else "unavailable"
+            self.miss(item, state, None, str(error))
         return None
 
     def require(self, item: str, read: Callable[[], T]) -> T:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from mmpscope.collector.linux.cgroup import Cgroup, CgroupError, find_cgroup, read_cgroup
+from mmpscope.collector.linux.procfs import NotApplicableError, Recorder
 
 V2_MOUNT = b"30 24 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 V1_MOUNT = b"35 24 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
@@ -54,17 +55,25 @@ def test_a_mount_of_a_part_shows_paths_below_it() -> None:
 @pytest.mark.parametrize(
     ("membership", "mounts", "words"),
     [
-        (b"", V2_MOUNT, "in no memory cgroup"),
-        (b"3:cpu:/a\n", V2_MOUNT, "in no memory cgroup"),
         (b"0::/a\n", V1_MOUNT, "no mount of cgroup version 2"),
         (b"0::/../other\n", V2_MOUNT, "no mount .* shows /../other"),
         (b"0::/docker/b\n", b"30 24 0:26 /docker/a /c rw - cgroup2 c rw\n", "no mount"),
     ],
 )
 def test_a_cgroup_out_of_sight_says_why(membership: bytes, mounts: bytes, words: str) -> None:
-    """No memory controller, no mount of it, or a path outside of what is mounted: each is named."""
+    """No mount of it, or a path outside of what is mounted: each is named."""
     with pytest.raises(CgroupError, match=words):
         find_cgroup(membership, mounts)
+
+
+@pytest.mark.parametrize("membership", [b"", b"3:cpu:/a\n"])
+def test_a_process_in_no_memory_cgroup_lacks_nothing(membership: bytes) -> None:
+    """Without a memory controller no limit binds: that is no gap in the snapshot."""
+    with pytest.raises(NotApplicableError, match="in no memory cgroup"):
+        find_cgroup(membership, V2_MOUNT)
+    recorder = Recorder()
+    assert recorder.attempt("cgroup", lambda: find_cgroup(membership, V2_MOUNT)) is None
+    assert [known.state for known in recorder.capability] == ["not applicable"]
 
 
 def test_version_2_limits_of_all_levels(tmp_path: Path) -> None:
