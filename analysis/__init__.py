@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mmpscope.analysis.allocations import list_allocations
+    from mmpscope.analysis.diff_snapshots import DiffResult, diff
     from mmpscope.analysis.fit import FitAnswer, check_fit
     from mmpscope.analysis.fragmentation import Fragmentation, measure_fragmentation
     from mmpscope.analysis.freespace import find_free, hole_histogram
     from mmpscope.analysis.heaps import list_heaps
+    from mmpscope.analysis.identity import compare_instances, identify
     from mmpscope.analysis.loading import load
     from mmpscope.analysis.mapping_count import MappingCount, count_mappings
     from mmpscope.analysis.rules import RULES_VERSION
@@ -27,14 +29,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RULES_VERSION",
+    "DiffResult",
     "FitAnswer",
     "Fragmentation",
     "LoadedSnapshot",
     "MappingCount",
     "check_fit",
+    "compare_instances",
     "count_mappings",
+    "diff",
     "find_free",
     "hole_histogram",
+    "identify",
     "list_allocations",
     "list_heaps",
     "list_splitters",
@@ -45,14 +51,18 @@ __all__ = [
 
 _HOMES = {
     "RULES_VERSION": "rules",
+    "DiffResult": "diff_snapshots",
     "FitAnswer": "fit",
     "Fragmentation": "fragmentation",
     "LoadedSnapshot": "snapshot",
     "MappingCount": "mapping_count",
     "check_fit": "fit",
+    "compare_instances": "identity",
     "count_mappings": "mapping_count",
+    "diff": "diff_snapshots",
     "find_free": "freespace",
     "hole_histogram": "freespace",
+    "identify": "identity",
     "list_allocations": "allocations",
     "list_heaps": "heaps",
     "list_splitters": "splitters",

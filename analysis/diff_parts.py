@@ -1,0 +1,104 @@
+"""Modules and threads of two snapshots: which came, went or changed.
+
+There are hundreds of these, not millions, so they are compared one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+from mmpscope.analysis.diff_schema import CHANGED, DIFF_MODULES, DIFF_THREADS, GONE, MOVED, NEW
+from mmpscope.analysis.schema import Field
+from mmpscope.analysis.tables import build_table
+
+__all__ = ["diff_modules", "diff_threads"]
+
+Row = dict[str, Any]
+Pair = tuple[Row | None, Row | None]
+
+
+def diff_modules(a: pa.Table, b: pa.Table, *, same_instance: bool) -> pa.Table:
+    """List the modules that are not the same (columns of diff_schema.DIFF_MODULES), by path and address.
+
+    Modules are matched by path and address, then by path in the order of addresses. Another address is a move
+    within one instance; between two instances every address is another, and says nothing.
+    """
+    left, right = ([*_list_rows(side, "path", "address", "size", "build_id")] for side in (a, b))
+    pairs = _pair(left, right, ("path", "address")) if same_instance else []
+    pairs += _pair(left, right, ("path",))
+    pairs += [(row, None) for row in left] + [(None, row) for row in right]
+    rows = [row for pair in pairs if (row := _describe_module(pair, same_instance))]
+    return _build(
+        DIFF_MODULES,
+        sorted(rows, key=lambda row: (row["path"] or "", row["address_a"] or row["address_b"] or 0)),
+    )
+
+
+def _list_rows(table: pa.Table, *names: str) -> list[Row]:
+    rows: list[Row] = table.select(list(names)).to_pylist()
+    return rows
+
+
+def _pair(left: list[Row], right: list[Row], keys: tuple[str, ...]) -> list[Pair]:
+    """Take out of both lists the rows whose keys are alike, in order, and return them as pairs."""
+    waiting: dict[tuple[Any, ...], list[Row]] = {}
+    for row in right:
+        waiting.setdefault(tuple(row[key] for key in keys), []).append(row)
+    pairs: list[Pair] = []
+    for row in left:
+        if found := waiting.get(tuple(row[key] for key in keys)):
+            pairs.append((row, found.pop(0)))
+    paired = {id(row) for pair in pairs for row in pair}
+    for rows in (left, right):
+        rows[:] = [row for row in rows if id(row) not in paired]
+    return pairs
+
+
+def _describe_module(pair: Pair, same_instance: bool) -> Row | None:
+    a, b = pair
+    word = _choose_module_word(a, b, same_instance)
+    if word is None:
+        return None
+    row: Row = {"word": word, "path": (a or b or {}).get("path")}
+    for name in ("address", "size", "build_id"):
+        row |= _both(name, pair)
+    sizes = (
+        [row["size_a"], row["size_b"]] if a and b else [(a or {}).get("size", 0), (b or {}).get("size", 0)]
+    )
+    row["size_delta"] = None if None in sizes else sizes[1] - sizes[0]
+    return row
+
+
+def _choose_module_word(a: Row | None, b: Row | None, same_instance: bool) -> str | None:
+    if a is None or b is None:
+        return NEW if a is None else GONE
+    if a["size"] != b["size"] or (a["build_id"] and b["build_id"] and a["build_id"] != b["build_id"]):
+        return CHANGED
+    return MOVED if same_instance and a["address"] != b["address"] else None
+
+
+def _both(name: str, pair: Pair) -> Row:
+    return {f"{name}_{side}": row[name] if row else None for side, row in zip("ab", pair, strict=True)}
+
+
+def diff_threads(a: pa.Table, b: pa.Table) -> pa.Table:
+    """List the threads that came, went or changed their name (columns of diff_schema.DIFF_THREADS), by id.
+
+    A thread is known by its id and its start time; an id alone may have been given again.
+    """
+    left, right = ([*_list_rows(side, "tid", "starttime", "name", "state")] for side in (a, b))
+    pairs = _pair(left, right, ("tid", "starttime"))
+    pairs = [(one, two) for one, two in pairs if one and two and one["name"] != two["name"]]
+    pairs += [(row, None) for row in left] + [(None, row) for row in right]
+    rows = []
+    for pair in pairs:
+        word = NEW if pair[0] is None else GONE if pair[1] is None else CHANGED
+        known = pair[0] or pair[1] or {}
+        row = {"word": word, "tid": known.get("tid"), "starttime": known.get("starttime")}
+        rows.append(row | _both("name", pair) | _both("state", pair))
+    return _build(DIFF_THREADS, sorted(rows, key=lambda row: (row["tid"] or 0, row["starttime"] or 0)))
+
+
+def _build(fields: tuple[Field, ...], rows: list[Row]) -> pa.Table:
+    return build_table(fields, {field.name: [row[field.name] for row in rows] for field in fields}, len(rows))

@@ -1,0 +1,145 @@
+"""The columns of a diff, and the words that it uses; as in schema.py, nothing is computed here."""
+
+from __future__ import annotations
+
+from mmpscope.analysis.schema import COUNTERS, REGIONS, SUMMARY, Field
+
+__all__ = [
+    "CHANGED",
+    "DIFF_MODULES",
+    "DIFF_ROWS",
+    "DIFF_TABLES",
+    "DIFF_THREADS",
+    "DIFF_TOTALS",
+    "DIFF_TYPES",
+    "GONE",
+    "GROWN",
+    "METRICS",
+    "MOVED",
+    "NEW",
+    "OTHERS",
+    "SAME",
+    "SHRUNK",
+]
+
+NEW, GONE, GROWN, SHRUNK, CHANGED, MOVED, SAME = (
+    "new",
+    "gone",
+    "grown",
+    "shrunk",
+    "changed",
+    "moved",
+    "same",
+)
+OTHERS = "others"
+"""The word of the one row into which all that is not shown is folded."""
+
+METRICS = ("size", *COUNTERS)
+"""What is compared: the additive figures of regions."""
+
+_MEANINGS = {field.name: field for field in (*SUMMARY, *REGIONS)}
+
+
+def _compare(name: str) -> tuple[Field, Field, Field]:
+    """Return three columns for a figure: before, after, and how it changed."""
+    field = _MEANINGS[name]
+    delta = Field(f"{name}_delta", "int64", field.unit, f"{name}_b - {name}_a; null where one is unknown")
+    return (
+        Field(f"{name}_a", "uint64", field.unit, f"before: {field.meaning}"),
+        Field(f"{name}_b", "uint64", field.unit, f"after: {field.meaning}"),
+        delta,
+    )
+
+
+def _both_sides(name: str, type_: str, unit: str, meaning: str) -> tuple[Field, Field]:
+    return Field(f"{name}_a", type_, unit, f"before: {meaning}"), Field(
+        f"{name}_b", type_, unit, f"after: {meaning}"
+    )
+
+
+_NOTES = (
+    Field(
+        "unknown",
+        "string",
+        "",
+        "figures of this row that one side knows and the other does not, as in pss, swap",
+    ),
+    Field(
+        "note", "string", "", "what the growth of total_ws consists of, where that is no new memory in use"
+    ),
+)
+
+DIFF_ROWS = (
+    Field("word", "string", "", "new, gone, grown, shrunk, changed, moved, same; others for the folded rest"),
+    Field("match", "string", "", "how the two sides were matched: address, backing, summary"),
+    Field("confidence", "string", "", "high, medium or low: how sure that match is"),
+    Field("rows", "uint64", "", "rows folded into this one: 1 but for others"),
+    *_both_sides("address", "uint64", "address", "first byte; null where the side has none"),
+    *_both_sides("end", "uint64", "address", "first byte after"),
+    *_both_sides("regions", "uint64", "", "regions that it consists of"),
+    *_both_sides("type", "string", "", "type of the largest of these regions"),
+    *_both_sides("state", "string", "", "state of the largest of these regions"),
+    *_both_sides("protection", "string", "", "protection of the largest of these regions"),
+    *_both_sides("details", "string", "", "details of the largest of these regions"),
+    *(field for name in METRICS for field in _compare(name)),
+    Field(
+        "effective_ws_delta",
+        "int64",
+        "bytes",
+        "total_ws_delta - lazyfree_delta: growth that the system cannot take back at will",
+    ),
+    *_NOTES,
+)
+"""One row a change.
+
+In `ranges`: the fewest ranges whose type, state, protection or backing changed. In `components`: the
+connected groups of regions that overlap between the two sides. In `movers`: the largest of these, and the
+rest in one row.
+"""
+
+DIFF_TYPES = (
+    Field("type", "string", "", "Total, then one row a type, in VMMap's order"),
+    *(field for name in METRICS for field in _compare(name)),
+    *(field for name in ("blocks", "allocations", "largest") for field in _compare(name)),
+    *_NOTES,
+)
+"""The two summaries, row by row; a delta is null where one of them leaves out what it does not know."""
+
+DIFF_TOTALS = (
+    Field("metric", "string", "", "name of the figure"),
+    Field("a", "uint64", "bytes", "before: Total of the summary, what is known of it"),
+    Field("b", "uint64", "bytes", "after: Total of the summary, what is known of it"),
+    Field("delta", "int64", "bytes", "sum of the deltas of all components: b - a where all of both is known"),
+    Field("partial", "bool", "", "whether something was left out of delta because one side does not know it"),
+    Field("note", "string", "", "why it is unknown or partial; what growth consists of"),
+)
+"""One row a figure."""
+
+DIFF_MODULES = (
+    Field("word", "string", "", "new, gone, moved (to another address), changed (other build or size)"),
+    Field("path", "string", "", "file as it was mapped"),
+    *_both_sides("address", "uint64", "address", "first byte that belongs to it"),
+    *_both_sides("size", "uint64", "bytes", "size of its regions"),
+    Field("size_delta", "int64", "bytes", "size_b - size_a"),
+    *_both_sides("build_id", "string", "", "GNU build id"),
+)
+"""One row a module that is not the same on both sides."""
+
+DIFF_THREADS = (
+    Field("word", "string", "", "new, gone, changed (another name)"),
+    Field("tid", "uint64", "", "thread id"),
+    Field("starttime", "uint64", "ticks", "when it started"),
+    *_both_sides("name", "string", "", "name of the thread"),
+    *_both_sides("state", "string", "", "state as the source writes it"),
+)
+"""One row a thread that is not the same on both sides; what it is just doing (its state) is no change."""
+
+DIFF_TABLES: dict[str, tuple[Field, ...]] = {
+    "totals": DIFF_TOTALS,
+    "types": DIFF_TYPES,
+    "movers": DIFF_ROWS,
+    "components": DIFF_ROWS,
+    "ranges": DIFF_ROWS,
+    "modules": DIFF_MODULES,
+    "threads": DIFF_THREADS,
+}

@@ -1,0 +1,192 @@
+"""The two sides of a diff: their regions by address, and which of them are not the same on both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
+from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, settle
+from mmpscope.analysis.mapping_count import find_counted
+from numpy.typing import NDArray
+
+__all__ = [
+    "Side",
+    "find_changed",
+    "find_offset",
+    "list_compared",
+    "narrow_sides",
+    "number_facts",
+    "number_values",
+    "read_side",
+]
+
+Codes = NDArray[np.int64] | NDArray[np.int32] | Uints
+Place = Callable[[RawColumns], Uints]
+
+_FACTS = ("type", "state", "protection")
+_BACKING = ("dev_major", "dev_minor", "inode", "offset", "path")
+_SHOWN = ("details", "Private_Clean", "Shared_Clean")
+
+
+@dataclass(frozen=True)
+class Side:
+    """The regions that count, by address: number i is row `rows[i]` of `columns`, starts[i] to ends[i]."""
+
+    columns: RawColumns
+    rows: Rows
+    starts: Uints
+    ends: Uints
+
+    @cached_property
+    def settled(self) -> Settled:
+        """The ranges without what hostile input lets overlap."""
+        return settle(self.starts, self.ends)
+
+    @property
+    def ranges(self) -> Ranges:
+        """The ranges as they are."""
+        return Ranges(self.starts, self.ends)
+
+    def numbers(self, name: str) -> Numbers:
+        """Return a column of numbers, in the order of the ranges."""
+        return self.columns.numbers(name).take(self.rows)
+
+    def knows(self, name: str) -> bool:
+        """Tell if some region has a known value in a column of numbers."""
+        known = self.columns.numbers(name).known
+        return known is None or bool(known.any())
+
+    def narrow(self, kept: Rows) -> Side:
+        """Return a side of some of its regions, with only the columns that a diff looks at."""
+        names = [name for name in ("address", *METRICS, *_FACTS, *_BACKING, *_SHOWN) if name in self.columns]
+        table = self.columns.table.select(names).take(pa.array(self.rows[kept]))
+        return Side(RawColumns(table), np.arange(len(kept)), self.starts[kept], self.ends[kept])
+
+
+def read_side(regions: pa.Table) -> Side:
+    """Take the regions of a snapshot but for gate areas; sorted by address, which they usually are."""
+    columns = RawColumns(regions)
+    rows = np.flatnonzero(find_counted(regions))
+    starts = columns.numbers("address").values[rows]
+    if (starts[1:] < starts[:-1]).any():
+        rows = rows[np.argsort(starts, kind="stable")]
+        starts = columns.numbers("address").values[rows]
+    return Side(columns, rows, starts, columns.numbers("end").values[rows])
+
+
+def list_compared(a: Side, b: Side) -> tuple[str, ...]:
+    """List the metrics that some region of either side knows.
+
+    What a whole side does not know is said once, of the total; a row for each region would say no more.
+    """
+    return tuple(name for name in METRICS if a.knows(name) and b.knows(name))
+
+
+def narrow_sides(a: Side, b: Side) -> tuple[Side, Side]:
+    """Leave out the regions that are the same on both sides.
+
+    They overlap nothing else, so no other region's answer depends on them. This is what makes a diff cheap:
+    all that follows costs with the number of changes.
+    """
+    kept_a, kept_b = find_changed(a, b)
+    return a.narrow(kept_a), b.narrow(kept_b)
+
+
+def find_changed(a: Side, b: Side) -> tuple[Rows, Rows]:
+    """Return the rows of each side that have no equal: same range, same facts, same figures.
+
+    Where regions of one side overlap each other, which only hostile input has them do, all rows are returned.
+    """
+    if not (a.settled.is_clean and b.settled.is_clean):
+        return np.arange(len(a.rows)), np.arange(len(b.rows))
+    rows_a, rows_b = find_common(a.ranges, b.ranges)
+    pairs = (a.columns, a.rows[rows_a]), (b.columns, b.rows[rows_b])
+    differs = _compare_rows(*pairs, list_compared(a, b))
+    changed_a, changed_b = np.ones(len(a.rows), np.bool_), np.ones(len(b.rows), np.bool_)
+    changed_a[rows_a[~differs]] = changed_b[rows_b[~differs]] = False
+    return np.flatnonzero(changed_a), np.flatnonzero(changed_b)
+
+
+def _compare_rows(a: tuple[RawColumns, Rows], b: tuple[RawColumns, Rows], metrics: tuple[str, ...]) -> Bools:
+    """Tell which pairs of rows differ in a fact or a figure."""
+    (columns_a, rows_a), (columns_b, rows_b) = a, b
+    differs = np.zeros(len(rows_a), np.bool_)
+    for codes_a, codes_b in _pair_facts(columns_a, columns_b, find_base):
+        differs |= codes_a[rows_a] != codes_b[rows_b]
+    for name in metrics:
+        one, two = columns_a.numbers(name), columns_b.numbers(name)
+        differs |= one.values[rows_a] != two.values[rows_b]
+        if one.known is not None or two.known is not None:
+            differs |= one.take(rows_a).is_known != two.take(rows_b).is_known
+    return differs
+
+
+def _pair_facts(a: RawColumns, b: RawColumns, place: Place) -> Iterator[tuple[Codes, Codes]]:
+    """Yield each fact of all rows as numbers that are equal just where the fact is the same.
+
+    A fact that one side does not have at all is left out. The backing of a file is device, inode and where
+    the file would start, so that the parts of one mapping have one backing, and a file that was renamed or
+    deleted keeps it; the backing of everything else is its name.
+    """
+    for name in _FACTS:
+        texts = a.text(name), b.text(name)
+        if not any(text.is_null.all() for text in texts):
+            yield _join_texts(*texts)
+    if "inode" in a and "inode" in b:
+        for name in ("dev_major", "dev_minor", "inode"):
+            yield a.numbers(name).values, b.numbers(name).values
+        yield place(a), place(b)
+    if "path" in a and "path" in b:
+        names = _join_texts(a.text("path"), b.text("path"))
+        one, two = (np.where(_has_no_file(side), name, -1) for side, name in zip((a, b), names, strict=True))
+        yield one, two
+
+
+def _has_no_file(columns: RawColumns) -> Bools:
+    """Return which regions have no inode that tells their backing."""
+    nameless: Bools = columns.numbers("inode").values == 0
+    return nameless
+
+
+def find_base(columns: RawColumns) -> Uints:
+    """Return where the first byte of a file would lie, modulo 2^64; 0 where there is no file."""
+    base = columns.numbers("address").values - columns.numbers("offset").values
+    return base * ~_has_no_file(columns)
+
+
+def find_offset(columns: RawColumns) -> Uints:
+    """Return which byte of its file a region starts with, wherever it lies."""
+    return columns.numbers("offset").values
+
+
+def _join_texts(a: Text, b: Text) -> tuple[Codes, Codes]:
+    """Return codes that are equal on both sides just where the texts are; a dictionary may repeat itself."""
+    numbers: dict[str | None, int] = {}
+    tables = [
+        np.array([numbers.setdefault(value, len(numbers)) for value in text.values], np.int32)
+        for text in (a, b)
+    ]
+    return tables[0][a.codes], tables[1][b.codes]
+
+
+def number_facts(a: Side, b: Side, place: Place = find_base) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the combinations of facts that occur, from 0; equal numbers mean equal facts on both sides.
+
+    `place` is what is compared of the place in a file.
+    """
+    numbers: NDArray[np.int64] = np.zeros(len(a.rows) + len(b.rows), np.int64)
+    for codes_a, codes_b in _pair_facts(a.columns, b.columns, place):
+        codes = number_values(np.concatenate([codes_a[a.rows], codes_b[b.rows]]))
+        numbers = number_values(numbers * (codes.max(initial=0) + 1) + codes)
+    return numbers[: len(a.rows)], numbers[len(a.rows) :]
+
+
+def number_values(values: Codes) -> NDArray[np.int64]:
+    """Number the distinct values from 0, in the order in which they come."""
+    codes: NDArray[np.int64] = pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
+    return codes

@@ -1,0 +1,178 @@
+"""The two summaries side by side: totals, types, and the parts of a total that are no regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text
+from mmpscope.analysis.diff_notes import CLEAN
+from mmpscope.analysis.diff_rows import WORDS, Figures, choose_words, name_masks, to_columns, to_signed
+from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
+from mmpscope.analysis.exact_sums import Deltas, subtract, sum_deltas
+from mmpscope.analysis.tables import build_table
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = [
+    "Summaries",
+    "compare_summaries",
+    "diff_outside",
+    "diff_totals",
+    "diff_types",
+    "put_total",
+]
+
+_MORE = ("blocks", "allocations", "largest")
+_OUTSIDE = ("Page Table", "Unusable")
+"""Rows of a summary that its total has and that no region is a part of."""
+_TOTAL, _FREE = "Total", "Free"
+_MOST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Summaries:
+    """Two summaries, row by row: every figure before and after, what changed, what is left out."""
+
+    types: list[str]
+    figures: Figures
+    partial: Mapping[str, Bools]
+
+    def find(self, *types: str) -> list[int]:
+        """Return the rows of some types."""
+        return [self.types.index(name) for name in types]
+
+
+def compare_summaries(before: pa.Table, after: pa.Table) -> Summaries:
+    """Subtract one summary (schema.SUMMARY) from another.
+
+    A delta is unknown where either side leaves something out: what was not counted before is no growth.
+    """
+    types: list[str] = before.column("type").to_pylist()
+    places = {name: place for place, name in enumerate(after.column("type").to_pylist())}
+    a, b = RawColumns(before), RawColumns(after.take([places[name] for name in types]))
+    partial = {name: _find_partial(a, name) | _find_partial(b, name) for name in (*METRICS, *_MORE)}
+    one = {name: a.numbers(name) for name in partial} | {CLEAN: Numbers.unknown(len(types))}
+    two = {name: b.numbers(name) for name in partial} | {CLEAN: Numbers.unknown(len(types))}
+    deltas = {name: subtract(two[name].only(~left_out), one[name]) for name, left_out in partial.items()}
+    deltas[CLEAN] = subtract(two[CLEAN], one[CLEAN])
+    return Summaries(types, Figures(one, two, deltas), partial)
+
+
+def _find_partial(summary: RawColumns, name: str) -> Bools:
+    return summary.text("partial").match(lambda names: name in names.split(", "))
+
+
+def diff_outside(summaries: Summaries) -> pa.Table:
+    """Return rows (diff_schema.DIFF_ROWS) for what is in the total and in no region, where it changed."""
+    rows = np.array(summaries.find(*_OUTSIDE))
+    figures = summaries.figures.take(rows)
+    everywhere = np.ones(len(rows), np.bool_)
+    words = choose_words(everywhere, everywhere, figures, ~everywhere)
+    unknown = name_masks(_find_unknown(figures))
+    kept = np.flatnonzero((words != WORDS.index(SAME)) | ~unknown.is_null)
+    types = pa.array([_OUTSIDE[row] for row in kept], pa.string())
+    told = {
+        "word": Text(words[kept], WORDS),
+        "match": Text.repeat("summary", len(kept)),
+        "confidence": Text.repeat("high", len(kept)),
+        "rows": np.ones(len(kept), np.uint64),
+        "type_a": types,
+        "type_b": types,
+        "unknown": unknown.take(kept),
+    }
+    return build_table(DIFF_ROWS, {**told, **to_columns(figures.take(kept))}, len(kept))
+
+
+def _find_unknown(figures: Figures) -> dict[str, Bools]:
+    """Return for each metric where one side knows something that cannot be compared."""
+    return {
+        name: ~figures.deltas[name].known & (figures.before[name].is_known | figures.after[name].is_known)
+        for name in METRICS
+    }
+
+
+def put_total(summaries: Summaries, rows: pa.Table | None) -> Summaries:
+    """Set the deltas of Total to the sum over the rows of a diff, or where there are none over the types.
+
+    So they cover what both sides know, and where both know all they are the difference of the totals.
+    """
+    [place] = summaries.find(_TOTAL)
+    deltas = dict(summaries.figures.deltas)
+    parts = [row for row, name in enumerate(summaries.types) if name not in (_TOTAL, _FREE)]
+    for name in METRICS:
+        known = summaries.figures.before[name].is_known[place] & summaries.figures.after[name].is_known[place]
+        each = deltas[name].take(np.array(parts)) if rows is None else _read_deltas(rows, name)
+        total = sum_deltas(each)
+        fits = bool(known) and abs(total) <= _MOST
+        deltas[name] = _set(deltas[name], place, total if fits else None)
+    return replace(summaries, figures=replace(summaries.figures, deltas=deltas))
+
+
+def _read_deltas(rows: pa.Table, name: str) -> Deltas:
+    column = rows.column(f"{name}_delta")
+    return Deltas(column.fill_null(0).to_numpy(), column.is_valid().to_numpy())
+
+
+def _set(deltas: Deltas, place: int, value: int | None) -> Deltas:
+    values, known = deltas.values.copy(), deltas.known.copy()
+    values[place], known[place] = value or 0, value is not None
+    return Deltas(values, known)
+
+
+def diff_types(summaries: Summaries) -> pa.Table:
+    """Return the summaries row by row (columns of diff_schema.DIFF_TYPES)."""
+    figures = summaries.figures
+    columns: dict[str, object] = {"type": summaries.types, **to_columns(figures)}
+    for name in _MORE:
+        columns[f"{name}_a"], columns[f"{name}_b"] = figures.before[name], figures.after[name]
+        columns[f"{name}_delta"] = to_signed(figures.deltas[name])
+    columns["unknown"] = name_masks(_find_unknown(figures))
+    return build_table(DIFF_TYPES, columns, len(summaries.types))
+
+
+def diff_totals(summaries: Summaries, a: LoadedSnapshot, b: LoadedSnapshot) -> pa.Table:
+    """Return one row a metric (columns of diff_schema.DIFF_TOTALS), with the reasons of what is unknown."""
+    [place] = summaries.find(_TOTAL)
+    growth = diff_types(summaries).column("note")[place].as_py()
+    rows = []
+    for name in METRICS:
+        before, after = (
+            numbers[name].take(np.array([place])).to_arrow()[0].as_py()
+            for numbers in (summaries.figures.before, summaries.figures.after)
+        )
+        left_out = _list_left_out(summaries, name)
+        reasons = [f"not all known: {', '.join(left_out)}"] if left_out else []
+        reasons += _explain(a, b, name) if left_out or before is None or after is None else []
+        reasons += [growth] if name == "total_ws" and growth else []
+        delta = to_signed(summaries.figures.deltas[name])[place].as_py()
+        rows.append((name, before, after, delta, bool(left_out), "; ".join(reasons) or None))
+    columns = zip(*rows, strict=True)
+    return build_table(
+        DIFF_TOTALS, {f.name: [*column] for f, column in zip(DIFF_TOTALS, columns, strict=True)}, len(rows)
+    )
+
+
+def _list_left_out(summaries: Summaries, name: str) -> list[str]:
+    """List the types of which the delta of Total leaves something out: one side does not know all of them.
+
+    What neither side knows at all, as the page tables of two bare smaps texts, is no part of either total.
+    """
+    one_side = summaries.figures.before[name].is_known ^ summaries.figures.after[name].is_known
+    left_out = one_side | summaries.partial[name]
+    return [
+        type_ for row, type_ in enumerate(summaries.types) if left_out[row] and type_ not in (_TOTAL, _FREE)
+    ]
+
+
+def _explain(a: LoadedSnapshot, b: LoadedSnapshot, name: str) -> list[str]:
+    """Say why a figure is not known, side by side, as the capability tables have it."""
+    reasons = []
+    for side, snapshot in (("a", a), ("b", b)):
+        found = [row for row in snapshot.capability.to_pylist() if row["item"] == f"regions.{name}"]
+        reasons += [f"in {side} {row['state']}: {row['reason'] or 'no reason given'}" for row in found]
+    return reasons
