@@ -1,4 +1,4 @@
-"""Smaps text as the kernel's printing functions make it (fs/proc/task_mmu.c); nothing here is our own code."""
+"""Smaps text as the kernel's printing functions make it (fs/proc/task_mmu.c); none of it is our own code."""
 
 from __future__ import annotations
 
