@@ -58,6 +58,8 @@ class Grid(NamedTuple):
         texts, lines = [tail[0] for tail in tails], [tail[-1] for tail in tails[:-1]]
         if not tails or set(map(len, tails[:-1])) - {2} or len(tails[-1]) != 1:
             return None
+        if any(text[:1].isspace() for text in set(texts)):  # blanks before a text are layout
+            return None
         headers = read_headers([first, *lines], form)
         numbers = self._read_numbers(b"".join([piece[:size] for piece in pieces]), len(pieces))
         if headers is None or numbers is None:
