@@ -17,7 +17,6 @@ from mmpscope.formats.model import Fact, Table
 
 __all__ = ["Load", "Module", "find_executables", "place_image", "read_modules", "tabulate"]
 
-_NAMES = ("start", "size", "perms", "offset", *FileKey._fields)
 _MASK = (1 << 64) - 1
 _TEXTS = {"path": "bytes", "build_id": "utf-8", "reason": "utf-8"}
 
@@ -46,13 +45,13 @@ class Module:
 def read_modules(columns: Mapping[str, Plain], open_file: Open, page_size: int) -> list[Module]:
     """Read every executed file among the regions once, and list its loads by address."""
     modules: list[Module] = []
-    for key, mappings in find_executables(columns).items():
-        modules.extend(_read_file(key, mappings, open_file, page_size))
+    for key, rows in find_executables(columns).items():
+        modules.extend(_read_file(key, _Parts(columns, rows), open_file, page_size))
     return sorted(modules, key=lambda module: module.load.mappings[0])
 
 
-def find_executables(columns: Mapping[str, Plain]) -> dict[FileKey, list[MappedPart]]:
-    """Find the files of which some part is mapped executable, each with all its parts by address.
+def find_executables(columns: Mapping[str, Plain]) -> dict[FileKey, list[int]]:
+    """Find the files of which some part is mapped executable, each with the rows of all its parts.
 
     ``columns`` are those of the regions; memory without a file has inode 0, and names such as
     `anon_inode:[..]` or `[vdso]` are no paths.
@@ -60,29 +59,50 @@ def find_executables(columns: Mapping[str, Plain]) -> dict[FileKey, list[MappedP
     paths, rights = columns["path"].values, columns["perms"].values
     executable = {perms for perms in set(rights) if perms is not None and perms[2:3] == b"x"}
     executed = {path for path, perms in zip(paths, rights) if path is not None and perms in executable}
+    files: dict[tuple[Fact, ...], list[int]] = {}
+    # There may be very many regions: only those of such paths are looked at one by one.
     rows = [row for row, path in enumerate(paths) if path in executed]
-    files: dict[tuple[Fact, ...], list[MappedPart]] = {}
-    for start, size, perms, offset, *file in zip(
-        *([columns[name].values[row] for row in rows] for name in _NAMES)
-    ):
-        files.setdefault(tuple(file), []).append(MappedPart(start, start + size, perms, offset))
-    keys = {
-        file: FileKey(*file)
-        for file, parts in files.items()
-        if any(part.perms in executable for part in parts)
+    for row, *file in zip(rows, *([columns[name].values[row] for row in rows] for name in FileKey._fields)):
+        files.setdefault(tuple(file), []).append(row)
+    keys = {FileKey(*file): parts for file, parts in files.items()}
+    return {
+        key: parts
+        for key, parts in keys.items()
+        if key.inode and key.path.startswith(b"/") and any(rights[row] in executable for row in parts)
     }
-    return {key: files[file] for file, key in keys.items() if key.inode and key.path.startswith(b"/")}
 
 
-def _read_file(key: FileKey, mappings: list[MappedPart], open_file: Open, page_size: int) -> list[Module]:
+class _Parts:
+    """The parts of one file by address.
+
+    Made on request, as there may be thousands of a file that is not ELF.
+    """
+
+    def __init__(self, columns: Mapping[str, Plain], rows: Sequence[int]) -> None:
+        self._values = [columns[name].values for name in ("start", "size", "perms", "offset")]
+        self._rows = rows
+
+    def take(self, row: int) -> MappedPart:
+        start, size, perms, offset = (values[row] for values in self._values)
+        return MappedPart(start, start + size, perms, offset)
+
+    def take_all(self) -> list[MappedPart]:
+        return [self.take(row) for row in self._rows]
+
+    def take_ends(self) -> list[MappedPart]:
+        return [self.take(self._rows[0]), self.take(self._rows[-1])]
+
+
+def _read_file(key: FileKey, parts: _Parts, open_file: Open, page_size: int) -> list[Module]:
+    extent = parts.take_ends()
     try:
-        with open_file(key, mappings[0]) as file:
+        with open_file(key, extent[0]) as file:
             image = read_elf(file.read)
     except (MappedFileError, ElfError) as error:
-        return [Module(key, Load(None, mappings), reason=str(error))]
+        return [Module(key, Load(None, extent), reason=str(error))]
     except OSError as error:
-        return [Module(key, Load(None, mappings), reason=str(error.strerror))]
-    loads = place_image(image.segments, mappings, page_size)
+        return [Module(key, Load(None, extent), reason=str(error.strerror))]
+    loads = place_image(image.segments, parts.take_all(), page_size)
     return [Module(key, load, image, file.size, file.mtime_ns, file.doubt) for load in loads]
 
 
