@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from mmpscope.formats.mmp.columns import decode_table
 from support.collecting import collect, read_snapshots, run_sleeper
+from support.fakeproc import FakeProc, FakeProcess
 
 LAST_PID = 4194304  # the largest that any Linux gives, and an unlikely one to be in use
 
@@ -123,15 +124,12 @@ def test_a_request_that_cannot_be_followed_is_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_kernel_thread_is_refused_by_what_it_is() -> None:
-    """pid 2 is kthreadd wherever it is visible."""
-    try:
-        name = Path("/proc/2/comm").read_text()
-    except OSError:
-        pytest.skip("no kernel threads are visible here")
-    if name != "kthreadd\n":
-        pytest.skip("pid 2 is no kernel thread here")
-    _assert_refused(collect(2), 3, "process 2 (kthreadd) is a kernel thread: it has no address space")
+def test_a_kernel_thread_is_refused_by_what_it_is(tmp_path: Path) -> None:
+    """A kernel thread has a number and a name, and no memory; another proc root is read by --proc."""
+    proc = FakeProc(tmp_path)
+    proc.add(FakeProcess(pid=2, comm=b"kthreadd", flags=0x00200000, smaps=b"", rss_kb=None))
+    run = collect("--proc", proc.path, 2)
+    _assert_refused(run, 3, "process 2 (kthreadd) is a kernel thread: it has no address space")
 
 
 def test_a_zombie_is_refused_by_what_it_is() -> None:

@@ -155,14 +155,16 @@ def test_a_launched_program_ended_by_a_signal_is_said(tmp_path: Path) -> None:
 
 
 def test_a_program_too_short_to_be_seen_is_said(tmp_path: Path) -> None:
-    """A program that ended before anything could be read leaves no file, exit 3, and its code is said."""
+    """A program that ended before anything could be read leaves no file, exit 3; its exit code is said always."""
     output = tmp_path / "a.mmp"
     run = collect("-o", output, "--", "false")
-    if run.returncode == 0:  # it lived long enough on this machine
-        pytest.skip("the program was seen alive")
-    assert run.returncode == 3
-    assert "ended with exit code 1 before I could read its memory" in run.stderr
-    assert not output.exists()
+    assert "ended with exit code 1" in run.stderr
+    if output.exists():  # it lived long enough this time
+        assert run.returncode == 0
+        assert len(read_snapshots(output)) >= 1
+    else:
+        assert run.returncode == 3
+        assert "before I could read its memory" in run.stderr
 
 
 def test_a_plan_fulfilled_still_waits_for_the_programs_exit_code(tmp_path: Path) -> None:
