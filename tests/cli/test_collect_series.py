@@ -155,7 +155,7 @@ def test_a_launched_program_ended_by_a_signal_is_said(tmp_path: Path) -> None:
 
 
 def test_a_program_too_short_to_be_seen_is_said(tmp_path: Path) -> None:
-    """A program that ended before anything could be read leaves no file, exit 3; its exit code is said always."""
+    """A program that ended before anything could be read leaves no file, exit 3; its code is always said."""
     output = tmp_path / "a.mmp"
     run = collect("-o", output, "--", "false")
     assert "ended with exit code 1" in run.stderr
