@@ -218,7 +218,7 @@ def _describe_head(head: bytes) -> str:
     """Tell how unknown content starts, in characters that do a terminal no harm."""
     text = head[: 4 * _SHOWN_CHARACTERS].decode("utf-8", "backslashreplace")
     line = text.lstrip("\ufeff").split("\n", 1)[0][:_SHOWN_CHARACTERS]
-    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     if b"\0" in head:
         return f"it starts with '{shown}'"
     return f"it starts with '{shown}', and line 1 is not a map line"

@@ -71,7 +71,8 @@ def _read_others(others: dict[str, bytes]) -> Facts:
     if "limits" in others:
         process["limits"] = parse_limits(others["limits"])
     if "cmdline" in others:
-        process["cmdline"] = [to_fact(word) for word in others["cmdline"].rstrip(b"\0").split(b"\0")]
+        words = others["cmdline"].split(b"\0")
+        process["cmdline"] = [to_fact(word) for word in (words if words[-1] else words[:-1])]
     return process
 
 
