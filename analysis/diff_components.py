@@ -17,6 +17,7 @@ from mmpscope.analysis.diff_rows import (
     build_rows,
     choose_words,
     compare_halves,
+    find_unknown,
     name_masks,
 )
 from mmpscope.analysis.diff_schema import MOVED, SAME
@@ -43,9 +44,7 @@ def diff_components(a: Side, b: Side, segments: FactSegments, metrics: tuple[str
     half_a, half_b, kept = _join_moves(half_a, half_b, gone, new)
     altered, moved = altered[kept], moved[kept]
     figures = compare_halves((a, half_a), (b, half_b))
-    unknown = name_masks(
-        {name: figures.before[name].is_known ^ figures.after[name].is_known for name in metrics}
-    )
+    unknown = name_masks(find_unknown(figures, metrics))
     words = choose_words(half_a.exists, half_b.exists, figures, altered)
     words[moved] = WORDS.index(MOVED)
     rows = np.flatnonzero((words != WORDS.index(SAME)) | ~unknown.is_null)

@@ -23,6 +23,7 @@ __all__ = [
     "build_rows",
     "choose_words",
     "compare_halves",
+    "find_unknown",
     "name_masks",
     "to_columns",
     "to_signed",
@@ -138,6 +139,17 @@ def to_signed(deltas: Deltas) -> pa.Array:
     return pa.array(deltas.values, mask=~deltas.known)
 
 
+def find_unknown(figures: Figures, metrics: tuple[str, ...]) -> dict[str, Bools]:
+    """Return for each metric where a side knows something and yet there is no difference to tell.
+
+    The other side does not know it, or the difference is beyond what a signed 64-bit number holds.
+    """
+    return {
+        name: ~figures.deltas[name].known & (figures.before[name].is_known | figures.after[name].is_known)
+        for name in metrics
+    }
+
+
 def name_masks(masks: Mapping[str, Bools]) -> Text:
     """Name for each row the masks that are true there, joined by commas; null where none is."""
     names = list(masks)
@@ -154,7 +166,8 @@ def choose_words(exists_a: Bools, exists_b: Bools, figures: Figures, altered: Bo
     """Choose new, gone, grown, shrunk (by size), changed or same; returns places in WORDS."""
     differs = altered.copy()
     for name in METRICS:
-        differs |= figures.deltas[name].values != 0
+        before, after = figures.before[name], figures.after[name]
+        differs |= before.is_known & after.is_known & (before.values != after.values)
     words = np.where(differs, WORDS.index(CHANGED), WORDS.index(SAME)).astype(np.int32)
     words[figures.deltas["size"].values > 0] = WORDS.index(GROWN)
     words[figures.deltas["size"].values < 0] = WORDS.index(SHRUNK)

@@ -62,7 +62,7 @@ _NOTES = (
         "unknown",
         "string",
         "",
-        "figures of this row that one side knows and the other does not, as in pss, swap",
+        "figures that one side knows and that cannot be compared, as in pss, swap",
     ),
     Field(
         "note", "string", "", "what the growth of total_ws consists of, where that is no new memory in use"

@@ -10,7 +10,15 @@ import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text
 from mmpscope.analysis.diff_notes import CLEAN
-from mmpscope.analysis.diff_rows import WORDS, Figures, choose_words, name_masks, to_columns, to_signed
+from mmpscope.analysis.diff_rows import (
+    WORDS,
+    Figures,
+    choose_words,
+    find_unknown,
+    name_masks,
+    to_columns,
+    to_signed,
+)
 from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
 from mmpscope.analysis.exact_sums import Deltas, subtract, sum_deltas
 from mmpscope.analysis.tables import build_table
@@ -73,7 +81,7 @@ def diff_outside(summaries: Summaries) -> pa.Table:
     figures = summaries.figures.take(rows)
     everywhere = np.ones(len(rows), np.bool_)
     words = choose_words(everywhere, everywhere, figures, ~everywhere)
-    unknown = name_masks(_find_unknown(figures))
+    unknown = name_masks(find_unknown(figures, METRICS))
     kept = np.flatnonzero((words != WORDS.index(SAME)) | ~unknown.is_null)
     types = pa.array([_OUTSIDE[row] for row in kept], pa.string())
     told = {
@@ -86,14 +94,6 @@ def diff_outside(summaries: Summaries) -> pa.Table:
         "unknown": unknown.take(kept),
     }
     return build_table(DIFF_ROWS, {**told, **to_columns(figures.take(kept))}, len(kept))
-
-
-def _find_unknown(figures: Figures) -> dict[str, Bools]:
-    """Return for each metric where one side knows something that cannot be compared."""
-    return {
-        name: ~figures.deltas[name].known & (figures.before[name].is_known | figures.after[name].is_known)
-        for name in METRICS
-    }
 
 
 def put_total(summaries: Summaries, rows: pa.Table | None) -> Summaries:
@@ -131,7 +131,7 @@ def diff_types(summaries: Summaries) -> pa.Table:
     for name in _MORE:
         columns[f"{name}_a"], columns[f"{name}_b"] = figures.before[name], figures.after[name]
         columns[f"{name}_delta"] = to_signed(figures.deltas[name])
-    columns["unknown"] = name_masks(_find_unknown(figures))
+    columns["unknown"] = name_masks(find_unknown(figures, METRICS))
     return build_table(DIFF_TYPES, columns, len(summaries.types))
 
 
