@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
 from mmpscope.analysis.diff_schema import METRICS
-from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, settle
+from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, find_ends, settle
 from mmpscope.analysis.mapping_count import find_counted
 from numpy.typing import NDArray
 
@@ -49,8 +49,13 @@ class Side:
 
     @property
     def ranges(self) -> Ranges:
-        """The ranges as they are."""
-        return Ranges(self.starts, self.ends)
+        """The ranges as they are, but for empty ones.
+
+        A region that ends where it starts, or before, is hostile input. It counts as one byte, so that it
+        overlaps itself on the other side, and its figures are in one component there as here.
+        """
+        ends, _ = find_ends(self.starts, np.ones_like(self.starts))
+        return Ranges(self.starts, np.maximum(self.ends, ends))
 
     def numbers(self, name: str) -> Numbers:
         """Return a column of numbers, in the order of the ranges."""
@@ -104,7 +109,7 @@ def find_changed(a: Side, b: Side) -> tuple[Rows, Rows]:
     """
     if not (a.settled.is_clean and b.settled.is_clean):
         return np.arange(len(a.rows)), np.arange(len(b.rows))
-    rows_a, rows_b = find_common(a.ranges, b.ranges)
+    rows_a, rows_b = find_common(a.settled.ranges, b.settled.ranges)
     pairs = (a.columns, a.rows[rows_a]), (b.columns, b.rows[rows_b])
     differs = _compare_rows(*pairs, list_compared(a, b))
     changed_a, changed_b = np.ones(len(a.rows), np.bool_), np.ones(len(b.rows), np.bool_)

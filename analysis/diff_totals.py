@@ -50,9 +50,13 @@ class Summaries:
     figures: Figures
     partial: Mapping[str, Bools]
 
-    def find(self, *types: str) -> list[int]:
+    def find(self, *types: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Return the rows of some types."""
-        return [self.types.index(name) for name in types]
+        return np.array([self.types.index(name) for name in types])
+
+    def find_parts(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Return the rows that Total is the sum of."""
+        return self.find(*(name for name in self.types if name not in (_TOTAL, _FREE)))
 
 
 def compare_summaries(before: pa.Table, after: pa.Table) -> Summaries:
@@ -64,8 +68,8 @@ def compare_summaries(before: pa.Table, after: pa.Table) -> Summaries:
     places = {name: place for place, name in enumerate(after.column("type").to_pylist())}
     a, b = RawColumns(before), RawColumns(after.take([places[name] for name in types]))
     partial = {name: _find_partial(a, name) | _find_partial(b, name) for name in (*METRICS, *_MORE)}
-    one = {name: a.numbers(name) for name in partial} | {CLEAN: Numbers.unknown(len(types))}
-    two = {name: b.numbers(name) for name in partial} | {CLEAN: Numbers.unknown(len(types))}
+    one, two = ({name: _read_figure(side, name) for name in partial} for side in (a, b))
+    one[CLEAN] = two[CLEAN] = Numbers.unknown(len(types))
     deltas = {name: subtract(two[name].only(~left_out), one[name]) for name, left_out in partial.items()}
     deltas[CLEAN] = subtract(two[CLEAN], one[CLEAN])
     return Summaries(types, Figures(one, two, deltas), partial)
@@ -75,9 +79,22 @@ def _find_partial(summary: RawColumns, name: str) -> Bools:
     return summary.text("partial").match(lambda names: name in names.split(", "))
 
 
+def _read_figure(summary: RawColumns, name: str) -> Numbers:
+    """Return a figure of all rows; that of Total is unknown if no type that has regions knows it.
+
+    A type without regions has 0 of everything, which alone says nothing of a process.
+    """
+    numbers, types = summary.numbers(name), summary.text("type")
+    is_total = types.equals(_TOTAL)
+    filled = (summary.numbers("blocks").values > 0) & ~types.equals(_TOTAL, _FREE, *_OUTSIDE)
+    if not filled.any() or numbers.is_known[filled].any():
+        return numbers
+    return numbers.only(~is_total)
+
+
 def diff_outside(summaries: Summaries) -> pa.Table:
     """Return rows (diff_schema.DIFF_ROWS) for what is in the total and in no region, where it changed."""
-    rows = np.array(summaries.find(*_OUTSIDE))
+    rows = summaries.find(*_OUTSIDE)
     figures = summaries.figures.take(rows)
     everywhere = np.ones(len(rows), np.bool_)
     words = choose_words(everywhere, everywhere, figures, ~everywhere)
@@ -102,15 +119,13 @@ def put_total(summaries: Summaries, rows: pa.Table | None) -> Summaries:
     So they cover what both sides know, and where both know all they are the difference of the totals.
     """
     [place] = summaries.find(_TOTAL)
-    deltas = dict(summaries.figures.deltas)
-    parts = [row for row, name in enumerate(summaries.types) if name not in (_TOTAL, _FREE)]
+    figures, deltas = summaries.figures, dict(summaries.figures.deltas)
     for name in METRICS:
-        known = summaries.figures.before[name].is_known[place] & summaries.figures.after[name].is_known[place]
-        each = deltas[name].take(np.array(parts)) if rows is None else _read_deltas(rows, name)
+        each = deltas[name].take(summaries.find_parts()) if rows is None else _read_deltas(rows, name)
         total = sum_deltas(each)
-        fits = bool(known) and abs(total) <= _MOST
-        deltas[name] = _set(deltas[name], place, total if fits else None)
-    return replace(summaries, figures=replace(summaries.figures, deltas=deltas))
+        is_told = all(side[name].is_known[place] for side in (figures.before, figures.after))
+        deltas[name] = _set(deltas[name], int(place), total if is_told and abs(total) <= _MOST else None)
+    return replace(summaries, figures=replace(figures, deltas=deltas))
 
 
 def _read_deltas(rows: pa.Table, name: str) -> Deltas:
@@ -142,7 +157,7 @@ def diff_totals(summaries: Summaries, a: LoadedSnapshot, b: LoadedSnapshot) -> p
     rows = []
     for name in METRICS:
         before, after = (
-            numbers[name].take(np.array([place])).to_arrow()[0].as_py()
+            numbers[name].to_arrow()[place].as_py()
             for numbers in (summaries.figures.before, summaries.figures.after)
         )
         left_out = _list_left_out(summaries, name)

@@ -198,6 +198,8 @@ def draw_pair(draw: Callable[[int], int], pages: int, first: int) -> tuple[Map, 
         kind = _KINDS[draw(len(_KINDS))] if draw(3) else None
         later[low : low + 1 + draw(4)] = [kind] * min(1 + draw(4), pages - low)
     later = (later + [None] * pages)[:pages]
+    if not draw(3):
+        _move_file(later)
     before = _cut(facts, draw, first)
     known = {(part.low, part.high): part.counters for part in before}
     after = _cut(later, draw, first)
@@ -205,6 +207,19 @@ def draw_pair(draw: Callable[[int], int], pages: int, first: int) -> tuple[Map, 
         if draw(2):
             part.counters = dict(known.get((part.low, part.high), part.counters))
     return before, after
+
+
+def _move_file(facts: list[Facts | None]) -> None:
+    """Take the first stretch of a file away and put it behind everything else."""
+    low = next((page for page, fact in enumerate(facts) if fact and fact.inode), None)
+    if low is None:
+        return
+    fact = facts[low]
+    assert fact
+    high = next((page for page in range(low, len(facts)) if facts[page] != fact), len(facts))
+    shift = len(facts) + 1 - low
+    facts[low:high] = [None] * (high - low)
+    facts += [None, *[fact._replace(base=fact.base + shift)] * (high - low)]
 
 
 def _cut(facts: list[Facts | None], draw: Callable[[int], int], first: int) -> Map:
