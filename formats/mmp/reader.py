@@ -107,7 +107,8 @@ class MmpFile:
             payload = read_payload(self._data, frame)
             snapshot = unpack_snapshot(payload, capture, self._limits, (self.name, ref.offset))
         if ref.capture_at is None:
-            snapshot.capability.append(Capability("capture", "unavailable", None, "its frame is lost"))
+            reason = "its frame is lost" if "capture" in frame.info else "the snapshot refers to none"
+            snapshot.capability.append(Capability("capture", "unavailable", None, reason))
         return snapshot
 
     def _read_frame(self, offset: int, kind: str) -> Frame:
@@ -120,7 +121,7 @@ class MmpFile:
         """Return the capture of a snapshot; the last one is kept, as neighbours share it."""
         offset = ref.capture_at
         if offset is None:
-            if not self._partial:
+            if "capture" in snapshot.info and not self._partial:
                 raise CorruptError("the capture of a snapshot is missing", offset=snapshot.offset)
             return Capture()
         if self._capture[0] != offset:
