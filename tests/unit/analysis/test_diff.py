@@ -11,7 +11,7 @@ from mmpscope import analysis
 from mmpscope.analysis import DiffResult, diff
 from mmpscope.analysis.diff_schema import METRICS
 from mmpscope.analysis.errors import UsageError
-from support.snapshots import PAGE, Row, make_snapshot, region
+from support.snapshots import PAGE, Row, make_regions, make_snapshot, region
 
 KIB, MIB = 1 << 10, 1 << 20
 LOW = 0x7F00_0000_0000
@@ -392,6 +392,17 @@ def test_a_thread_is_known_by_id_and_start_time() -> None:
         ("gone", 3, 7),
         ("new", 3, 9),
     ]
+
+
+def test_a_source_without_files_and_rights_is_compared_by_what_it_has() -> None:
+    """Other formats have no inode, no offset and no path: their absence is no difference, nor are others'."""
+    bare = make_regions([region(LOW, PAGE), region(LOW + 9 * PAGE, PAGE, "Heap")])
+    bare = bare.drop_columns(["inode", "offset", "path", "dev_major", "dev_minor"])
+    full = [region(LOW, PAGE, inode=7, path="/f"), region(LOW + 9 * PAGE, PAGE, "Stack")]
+    for a, b in ((make_snapshot(bare), make_snapshot(full)), (make_snapshot(full), make_snapshot(bare))):
+        [row] = diff(a, b).ranges.to_pylist()
+        assert {row["type_a"], row["type_b"]} == {"Heap", "Stack"}
+        assert diff(a, a).is_empty
 
 
 def test_two_processes_without_memory_are_alike() -> None:
