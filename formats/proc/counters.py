@@ -68,6 +68,13 @@ class _Odd(NamedTuple):
     why: str
 
 
+class _NumberForm(NamedTuple):
+    """How a number was printed: what stands after the colon, and to what width blanks pad the digits."""
+
+    blanks: bytes
+    width: int
+
+
 class BodyReader:
     """Parses bodies, each distinct one and each distinct line once.
 
@@ -78,6 +85,7 @@ class BodyReader:
     def __init__(self) -> None:
         self.kinds: dict[str, Kind] = dict(_KNOWN)
         self._keys: set[str] = set()
+        self._forms: dict[bytes, _NumberForm] = {}
         self._bodies: dict[bytes, Body] = {}
         self._lines: dict[bytes, _Line | _Odd] = {}
 
@@ -128,7 +136,17 @@ class BodyReader:
         number = int(match[3]) * (1024 if kind == "kB" else 1)
         if number > _MAX_NUMBER:
             return _Odd(f"the value of {key} does not fit 64 bits")
-        return _Line(key, number, _write_number(match, kind) + text[match.end(3) :])
+        return _Line(key, number, self._write_number(match, kind) + text[match.end(3) :])
+
+    def _write_number(self, match: Match[bytes], kind: Kind) -> bytes:
+        """Write the layout of `key: number`, keeping to the key's last form wherever it fits."""
+        key, blanks, digits = match[1], match[2], match[3]
+        form = self._forms.get(key)
+        if form is None or form.blanks + digits.rjust(form.width) != blanks + digits:
+            form = self._forms[key] = _guess_form(blanks, digits)
+        unit = b"/1024" if kind == "kB" else b""
+        width = b"%d" % form.width if form.width else b""
+        return b"%s:%s{%s%s:%sd}" % (key, form.blanks, key, unit, width)
 
     def _check_key(self, key: str, kind: Kind) -> str:
         """Say what speaks against a line of this key and kind; "" where nothing does."""
@@ -142,20 +160,16 @@ class BodyReader:
         return ""
 
 
-def _write_number(match: Match[bytes], kind: Kind) -> bytes:
-    """Write the layout of `key: number`, the same one for numbers of any length wherever that can be told.
+def _guess_form(blanks: bytes, digits: bytes) -> _NumberForm:
+    """Tell how a number was padded from a single one.
 
-    The kernel pads the key to 16 characters and the number to 8 (`Rss:                   4`), and a number of
-    more than 8 digits makes the line longer. Elsewhere one blank, or tabs, are no padding
-    (`THPeligible:\t\t0`).
+    The kernel pads the key to 16 characters and the number to 8 (`Rss:                   4`); a number of
+    more digits makes the line longer. Where the key takes 16 it pads to 7 (`Private_Hugetlb:       0`).
+    Elsewhere one blank, or tabs, are no padding (`THPeligible:\t\t0`).
     """
-    key, blanks, digits = match[1], match[2], match[3]
-    width = 0
-    if not blanks.strip(b" "):
-        if len(blanks) + len(digits) > _KERNEL_WIDTH:
-            width = _KERNEL_WIDTH
-        elif len(blanks) > 1:
-            width = len(blanks) + len(digits)
-    literal = blanks[: len(blanks) - max(0, width - len(digits))]
-    unit = b"/1024" if kind == "kB" else b""
-    return b"%s:%s{%s%s:%sd}" % (key, literal, key, unit, b"%d" % width if width else b"")
+    length = len(blanks) + len(digits)
+    if blanks.strip(b" ") or (length < _KERNEL_WIDTH and len(blanks) < 2):
+        return _NumberForm(blanks, 0)
+    if length <= _KERNEL_WIDTH:
+        return _NumberForm(blanks[:1], length - 1)
+    return _NumberForm(blanks[: length - _KERNEL_WIDTH], _KERNEL_WIDTH)

@@ -44,11 +44,17 @@ class Block:
     flags: bytes = b"rd wr mr mw me ac "
 
 
+def _make_counter(key: str, value: int) -> bytes:
+    """Write one line; where the key fills the space of keys, a blank is taken from that of numbers."""
+    name = (key + ":").encode().ljust(16)
+    return name + (b" %7d kB" if len(key) == 15 else b"%8d kB") % value
+
+
 def make_block(block: Block) -> bytes:
     """Write one region in full; counters that are not given are 0, and Size is that of the range."""
     values = {"Size": (block.line.end - block.line.start) // 1024, **block.counters}
     lines = [block.line.text]
-    lines += [(key + ":").encode().ljust(16) + b"%8d kB" % values.get(key, 0) for key in COUNTERS]
+    lines += [_make_counter(key, values.get(key, 0)) for key in COUNTERS]
     lines += [b"THPeligible:    %8d" % values.get("THPeligible", 0), b"VmFlags: " + block.flags]
     return b"\n".join(lines) + b"\n"
 
