@@ -49,6 +49,11 @@ class FitAnswer:
     checks: tuple[Check, ...]
 
     @property
+    def fits(self) -> bool:
+        """Whether it is sure that the request succeeds."""
+        return self.outcome == FITS
+
+    @property
     def exit_code(self) -> int:
         """What the command line returns: 0 fits, 1 does not fit, 4 cannot tell."""
         return _EXIT_CODES[self.outcome]

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 from mmpscope.analysis.freespace import Holes, find_holes
 from mmpscope.analysis.intervals import Ranges, find_ends, measure_coverage
+from support.corpus import read_corpus_file
 
-ROOT = Path(__file__).parents[2]
-CORPUS = Path(os.environ.get("MMP_CORPUS", ROOT.parent / "shared" / "data"))
 SPACE = (0, 0xFFFF_0000)
 KIB = 1024
 
 
 def read_csv() -> tuple[dict[str, list[str]], Ranges]:
     """Read summary rows by type, and the allocations; lines end CR CR LF, sub-blocks are indented."""
-    path = CORPUS / "vmmap" / "devenv-x86.csv"
-    if not path.exists():
-        pytest.skip(f"the corpus is not here: {path} (set MMP_CORPUS)")
-    text = path.read_bytes().replace(b"\r\r\n", b"\n").decode("ascii")
+    text = read_corpus_file("vmmap/devenv-x86.csv").replace(b"\r\r\n", b"\n").decode("ascii")
     rows = [row for row in csv.reader(io.StringIO(text)) if row]
     header = next(at for at, row in enumerate(rows) if row[0] == "Address")
     allocations = [row for row in rows[header + 1 :] if not row[0].startswith("  ")]

@@ -43,7 +43,7 @@ def find_outcome(answer: FitAnswer, name: str) -> tuple[str, int | None]:
 def test_what_fits_goes_to_the_highest_hole_below_the_stack() -> None:
     """Linux maps downwards: 10 MiB end where the highest hole below the stack's own ends."""
     answer = ask(10 * MIB)
-    assert (answer.outcome, answer.exit_code) == ("fits", 0)
+    assert (answer.outcome, answer.exit_code, answer.fits) == ("fits", 0, True)
     assert answer.address == 32 * MIB - 10 * MIB
     assert answer.tightest == (17 * MIB, 15 * MIB)
     assert answer.binding.name == "address space"
@@ -172,7 +172,7 @@ def test_a_process_in_no_cgroup_is_under_no_limit() -> None:
     assert check_fit(snapshot, PAGE).outcome == "fits"
     snapshot.raw.capability[:] = [Capability("cgroup", "unavailable", 13, "permission denied")]
     answer = check_fit(snapshot, PAGE)
-    assert (answer.outcome, answer.exit_code) == ("cannot tell", 4)
+    assert (answer.outcome, answer.exit_code, answer.fits) == ("cannot tell", 4, False)
     assert "permission denied" in answer.binding.reason
 
 
