@@ -25,6 +25,7 @@ __all__ = [
     "Frame",
     "check_frame",
     "find_mark",
+    "is_frame",
     "pack_end",
     "pack_frame",
     "read_end",
@@ -85,6 +86,12 @@ class Frame(NamedTuple):
     payload_at: int
     payload_size: int
     end: int
+
+
+def is_frame(head: bytes) -> bool:
+    """Tell whether ``head`` looks like the beginning of a frame, of whatever kind and file."""
+    mark_at = 2 + (head[1] & 0x1F)
+    return head[0] == 0x95 and head[1] & 0xE0 == 0xA0 and head[mark_at : mark_at + len(_MARK)] == _MARK
 
 
 def pack_frame(kind: str, sync: bytes, info: Facts, payload: bytes) -> tuple[bytes, int]:

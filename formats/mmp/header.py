@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from operator import ne
+
 from mmpscope.formats._version import __version__
-from mmpscope.formats.errors import CorruptError, NotASnapshotError, TruncatedError, UnsupportedVersionError
-from mmpscope.formats.mmp.frames import MAGIC
+from mmpscope.formats.errors import CorruptError, NotASnapshotError, UnsupportedVersionError
+from mmpscope.formats.mmp.frames import MAGIC, is_frame
 from mmpscope.formats.model import Facts
 
 __all__ = ["FEATURES", "HEADER_INFO", "VERSION", "check_header", "check_magic", "is_mmp"]
@@ -48,18 +50,16 @@ def check_header(info: Facts) -> tuple[int, int]:
 
 
 def is_mmp(head: bytes) -> bool:
-    """Tell whether a file that begins with ``head`` is ours, be its first bytes damaged."""
-    size = min(len(head), len(MAGIC))
-    wrong = sum(found != wanted for found, wanted in zip(head, MAGIC))
-    return size > _DAMAGED_BYTES and wrong <= (_DAMAGED_BYTES if size == len(MAGIC) else 0)
+    """Tell whether a file that begins with ``head`` is ours, even if cut short, damaged there or headless."""
+    if len(head) < len(MAGIC):
+        return head != b"" and MAGIC.startswith(head)
+    return sum(map(ne, head, MAGIC)) <= _DAMAGED_BYTES or is_frame(head)
 
 
 def check_magic(head: bytes) -> None:
     """NotASnapshotError, saying what it is, where a file that begins with ``head`` is not ours."""
     if is_mmp(head):
         return
-    if head and MAGIC.startswith(head):
-        raise TruncatedError("the file ends inside its first frame", offset=0)
     raise NotASnapshotError(
         f"it is no snapshot that I can read: {_describe(head)}", now="Make one with `mmp collect`."
     )

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, Union
 
-from mmpscope.formats.errors import CorruptError, FormatError
+from mmpscope.formats.errors import CorruptError, FormatError, TruncatedError
 from mmpscope.formats.limits import DEFAULT_LIMITS, Limits
 from mmpscope.formats.mmp.contents import Contents, SnapshotRef, list_contents, load_contents, refer
 from mmpscope.formats.mmp.frames import FileBytes, Frame, read_head, read_payload
@@ -112,7 +112,10 @@ class MmpFile:
         return snapshot
 
     def _read_frame(self, offset: int, kind: str) -> Frame:
-        frame = read_head(self._data, offset, self._limits)
+        try:
+            frame = read_head(self._data, offset, self._limits)
+        except TruncatedError as error:  # it was listed, so it is no torn tail
+            raise CorruptError(f"a {kind} frame is damaged or gone", offset=offset) from error
         if frame.kind != kind:
             raise CorruptError(f"there is no {kind} frame where one should be", offset=offset)
         return frame

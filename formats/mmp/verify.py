@@ -46,7 +46,7 @@ def _check_indexes(data: FileBytes, walked: Scan, limits: Limits) -> Iterator[Fa
             try:
                 listed = unpack_index(read_payload(data, frame), limits)
             except FormatError as error:
-                yield _describe(error, frame.offset)
+                yield Fault(f"the index is damaged: {error.what}", offset=frame.offset)
                 continue
             if (listed.headers, listed.notes, listed.snapshots) != (
                 found.headers,

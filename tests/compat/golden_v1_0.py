@@ -86,12 +86,12 @@ def _add_first(builder: MmpBuilder) -> None:
 def build() -> bytes:
     """Return the bytes of v1.0.mmp."""
     builder = MmpBuilder(bytes(range(16)))
-    builder.add_header(optional=["something nice"], **{"new key": {"a": 1}})
+    builder.add_header({"optional": ["something nice"], "new key": {"a": 1}})
     _add_first(builder)
     builder.add("weather", b"\x00\xff", sky="grey")
     builder.add("note", "a note: \N{GREEK SMALL LETTER MU}".encode())
     builder.close()
-    builder.add_header(version=[1, 3], producer="a newer one")
+    builder.add_header({"version": [1, 3], "producer": "a newer one"})
     capture = builder.add_capture({"moment": {"time_ns": _START + 9 * _SECOND}})
     builder.add_snapshot({"process": {"pid": 301, "name": b"\xfe"}}, capture=capture, pid=301, name=b"\xfe")
     builder.add_snapshot({"process": {"pid": 302}}, pid=302)

@@ -76,10 +76,10 @@ def _draw_stored(draw: st.DrawFn, rows: int, columns: dict[str, Column]) -> Colu
             return Column(kind, enc, valid=valid, values=nested, of=borrowed)
         return Column(kind, enc, width=width, data=data, valid=valid, values=nested)
     data = draw(st.binary(min_size=width * rows, max_size=width * rows))
-    of = draw(st.sampled_from(others)) if enc in ("chain", "diff") else None
+    base = draw(st.sampled_from(others)) if enc in ("chain", "diff") else None
     by = draw(st.sampled_from(coded)) if coded and enc in ("plain", "diff") else None
     scale = draw(st.sampled_from([1, 3, 4096]))
-    return Column(kind, enc, width=width, scale=scale, data=data, valid=valid, of=of, by=by)
+    return Column(kind, enc, width=width, scale=scale, data=data, valid=valid, of=base, by=by)
 
 
 def _restore(array: pa.Array, exact: pa.Array | None) -> list[object]:

@@ -107,11 +107,10 @@ class MmpBuilder:
             self._listed["snapshots"].append(row)
         return seq
 
-    def add_header(self, version: Sequence[int] = (1, 0), **info: Any) -> int:
-        """Add a header."""
-        return self.add(
-            "mmp", **{"version": list(version), "producer": "by hand", "required": [], "optional": [], **info}
-        )
+    def add_header(self, info: Mapping[str, Any] | None = None) -> int:
+        """Add a header of version 1.0, or what ``info`` has in its place."""
+        usual = {"version": [1, 0], "producer": "by hand", "required": [], "optional": []}
+        return self.add("mmp", **{**usual, **(info or {})})
 
     def add_capture(self, content: Mapping[str, Any], **info: Any) -> int:
         """Add a capture."""
