@@ -50,6 +50,13 @@ def test_sums_are_exact_or_unknown(values: list[int | None], data: st.DataObject
     assert to_list(sum_spans(to_numbers(values), spans)) == expected
 
 
+def test_the_lower_half_carries_into_the_upper() -> None:
+    """Sums are taken in halves of 32 bits; what the lower one has too much belongs to the upper one."""
+    numbers = to_numbers([2**32 - 1, 1, 2**32 - 1, 2**64 - 2**32, 1])
+    spans = Spans(np.array([0, 1, 2, 2]), np.array([2, 3, 4, 5]))
+    assert to_list(sum_spans(numbers, spans)) == [2**32, 2**32, 2**64 - 1, None]
+
+
 @given(st.lists(st.tuples(MAYBE, MAYBE), max_size=6))
 def test_differences_are_exact_or_unknown(pairs: list[tuple[int | None, int | None]]) -> None:
     """A difference is what Python says, unknown where a side is or where its size is 2^63 or more."""

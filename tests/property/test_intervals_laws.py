@@ -105,6 +105,7 @@ def test_coverage_and_gaps_are_the_whole_window(
     window = set(range(low, high))
     assert to_pairs(gaps.ranges, base) == to_runs(window - to_bytes(pairs))
     inside, rows = clip(ranges, base + low, base + high)
+    assert is_settled(to_pairs(inside, base))
     assert to_bytes(to_pairs(inside, base)) == window & to_bytes(pairs)
     assert [low for low, _ in to_pairs(inside, base)] == [max(low, pairs[row][0]) for row in rows.tolist()]
     assert measure_coverage(inside) + measure_coverage(gaps.ranges) == len(window)

@@ -221,6 +221,7 @@ def test_an_old_layout_is_not_guessed_at() -> None:
     """With ADDR_COMPAT_LAYOUT mappings go upwards from an address that no file tells."""
     answer = ask(PAGE, personality=0x0200000)
     assert (answer.outcome, answer.address) == ("fits", None)
+    assert ask(PAGE, personality=0x0040000).address is not None  # ADDR_NO_RANDOMIZE changes nothing here
 
 
 def test_the_checks_are_a_table() -> None:
