@@ -45,7 +45,7 @@ def list_allocations(snapshot: LoadedSnapshot) -> pa.Table:
 
 def _choose_shown(regions: RawColumns, groups: Groups) -> Rows:
     """Choose the region that speaks for each allocation: the first that is no guard, else the first."""
-    is_guard = regions.text("subtype").match(lambda subtype: subtype == _GUARD)
+    is_guard = regions.text("subtype").equals(_GUARD)
     rows = np.arange(regions.rows)
     last = np.int64(regions.rows)
     candidates = np.where(is_guard, last, rows)

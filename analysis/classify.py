@@ -1,4 +1,4 @@
-"""Ask the rules in order; each claims what no rule before it has claimed. Then say what belongs together, and details.
+"""Ask the rules in order; each claims what no rule before it has claimed. Then say what belongs together.
 
 Everything is a mask over all regions; names are matched once per distinct name.
 """
@@ -107,9 +107,9 @@ class _Classifier:
     # What the rules with a search look for. Each returns a mask over all regions.
 
     def find_gates(self) -> Bools:
-        """Find gate areas. The [vectors] of a 32-bit program on arm64 is a mapping like others, and has flag de."""
+        """Find gate areas; [vectors] on arm64 is a mapping like others, and has the flag de."""
         layout = self.layout
-        named = layout.path.match(lambda path: path in GATE_NAMES)
+        named = layout.path.equals(*GATE_NAMES)
         return named & layout.is_pseudo & ~layout.rights.unexpandable
 
     def find_hugetlb(self) -> Bools:
@@ -194,7 +194,7 @@ class _Classifier:
             known = self._is_by(rule) & (share.module >= 0)
             found = base_of_module[np.maximum(share.module, 0)]
             base = np.where(known & (found != 0), found, base)
-        follows = self._is_by("image-gap", "image-bss-named") & layout.touches_below & np.roll(image, 1)
+        follows = self._is_by("image-gap", "bss-named") & layout.touches_below & np.roll(image, 1)
         return _spread(layout, base, follows)
 
     def _group_stacks(self, base: Uints) -> Uints:

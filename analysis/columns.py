@@ -107,6 +107,10 @@ class Text:
         answers = [value is not None and bool(matches(value)) for value in self.values]
         return np.array(answers, np.bool_)[self.codes]
 
+    def equals(self, *words: str) -> Bools:
+        """Tell which rows have one of these texts."""
+        return self.match(set(words).__contains__)
+
     @property
     def is_null(self) -> Bools:
         """Which rows have no text."""

@@ -21,7 +21,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Groups:
-    """Rows by group: ``order`` sorts rows by group, group i of them begins at ``begins[i]``; no group is empty."""
+    """Rows by group: ``order`` sorts rows by group, group i begins at ``begins[i]``, and none is empty."""
 
     order: Rows
     begins: Rows

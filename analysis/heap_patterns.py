@@ -10,17 +10,17 @@ __all__ = ["HEAP_MAX_32", "HEAP_MAX_64", "find_arenas", "find_go_heap"]
 
 HEAP_MAX_64 = 64 << 20
 HEAP_MAX_32 = 1 << 20
-"""HEAP_MAX_SIZE of glibc, twice DEFAULT_MMAP_THRESHOLD_MAX: 4 MiB times sizeof(long), or 512 KiB (malloc/arena.c)."""
+"""HEAP_MAX_SIZE of glibc: twice 4 MiB times sizeof(long), on 32 bits twice 512 KiB (malloc/arena.c)."""
 
 _GO_START = np.uint64(0xC0 << 32)
 
 
 def find_arenas(layout: Layout, heap_max: int) -> tuple[Bools, Uints]:
-    """Find glibc arenas: accessible memory from a multiple of ``heap_max``, then no access up to the next one.
+    """Find glibc arenas: accessible memory from a multiple of ``heap_max``, then none up to the next.
 
-    Returns the regions and, for each, the first address of its arena. Of 600 plain mmaps 13 were seen aligned by
-    chance, but none with a tail. An arena that has grown to its end has no tail, and is found only where the
-    kernel has merged it with the next.
+    Returns the regions and, for each, the first address of its arena. Of 600 plain mmaps 13 were seen
+    aligned by chance, but none with a tail. An arena that has grown to its end has no tail, and is found
+    only where the kernel has merged it with the next.
     """
     usable = layout.is_anonymous & layout.rights.writable
     tails = np.flatnonzero(
@@ -39,8 +39,8 @@ def find_arenas(layout: Layout, heap_max: int) -> tuple[Bools, Uints]:
 def find_go_heap(layout: Layout) -> tuple[Bools, Uints]:
     """Find the heap of a Go program before 1.25: touching anonymous regions from 0xc000000000 on.
 
-    c000000000-c000400000 rw-p, c000400000-c004000000 ---p: Go asks for its arenas there on every 64-bit system
-    but AIX and iOS (runtime/malloc.go, mallocinit).
+    c000000000-c000400000 rw-p, c000400000-c004000000 ---p: Go asks for its arenas there on every 64-bit
+    system but AIX and iOS (runtime/malloc.go, mallocinit).
     """
     first = np.flatnonzero(layout.is_anonymous & (layout.start == _GO_START))
     runs = _find_run_starts(layout.is_anonymous & layout.touches_below)
@@ -54,7 +54,7 @@ def _is_multiple(values: Uints, alignment: int) -> Bools:
 
 
 def _find_run_starts(continues: Bools) -> Rows:
-    """Return for each row the first row of its run: the nearest one at or before it that continues no other."""
+    """Return for each row the first row of its run: the nearest at or before it that continues no other."""
     rows = np.arange(len(continues))
     return np.maximum.accumulate(np.where(continues, 0, rows))
 

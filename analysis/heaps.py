@@ -28,7 +28,7 @@ def list_heaps(snapshot: LoadedSnapshot) -> pa.Table:
     Regions belong to one heap where type and subtype are the same, as in all of ``[anon:scudo:*]``.
     """
     regions = RawColumns(snapshot.regions)
-    rows = np.flatnonzero(regions.text("type").match(lambda kind: kind in _TYPES))
+    rows = np.flatnonzero(regions.text("type").equals(*_TYPES))
     groups = group_by(_number_heaps(regions, rows))
     first = rows[groups.first]
     columns: dict[str, object] = {
@@ -47,7 +47,7 @@ def _number_heaps(regions: RawColumns, rows: Rows) -> Rows:
     """Number the heaps: an arena by its allocation, any other by type and name."""
     kind, name = regions.text("type"), regions.text("subtype")
     allocation = regions.numbers("allocation").values[rows]
-    is_arena = name.match(lambda text: text == _ARENA)[rows]
+    is_arena = name.equals(_ARENA)[rows]
     _, arena = np.unique(np.where(is_arena, allocation, np.uint64(0)), return_inverse=True)
     names = len(name.values)
     return (arena * len(kind.values) + kind.codes[rows]) * names + name.codes[rows]

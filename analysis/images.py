@@ -16,7 +16,7 @@ _JIT_DUMP = ".dump"
 
 
 class Share(NamedTuple):
-    """How much of each region belongs to the nearest range of some kind: bytes, and the module that owns them."""
+    """How much of each region belongs to ranges of some kind: bytes, and the module that owns them."""
 
     owned: Uints
     module: Rows
@@ -30,8 +30,8 @@ class Share(NamedTuple):
 class Images:
     """What the modules and segments tables, or names alone, say of a map.
 
-    ``modules`` and ``segments`` are the raw tables of the collector, which read the ELF headers of mapped files;
-    without them only names are left, and no .bss can be told.
+    ``modules`` and ``segments`` are the raw tables of the collector, which read the ELF headers of mapped
+    files; without them only names are left, and no .bss can be told.
     """
 
     def __init__(self, layout: Layout, modules: RawColumns, segments: RawColumns, page: int) -> None:
@@ -74,7 +74,7 @@ class Images:
     def _is_executable(self) -> Bools:
         """Regions of loads of which some part is mapped executable."""
         executable = np.unique(self.load[self._layout.rights.executable])
-        return (self.load >= 0) & np.isin(self.load, executable)
+        return np.asarray(np.isin(self.load, executable) & (self.load >= 0), np.bool_)
 
     @cached_property
     def elf(self) -> Bools:
@@ -102,15 +102,15 @@ class Images:
     def bss(self) -> Share:
         """How much of each nameless region is .bss.
 
-        The kernel merges .bss with what follows it: arenas of Python were seen behind the .bss of _bz2.so in one
-        region. So .bss ends at p_memsz, and a region belongs to whoever owns most of it. A region called [heap]
-        is asked too: a kernel before 6.5 gives that name to .bss where the two touch.
+        The kernel merges .bss with what follows it: arenas of Python were seen behind the .bss of _bz2.so
+        in one region. So .bss ends at p_memsz, and a region belongs to whoever owns most of it. A region
+        called [heap] is asked too: a kernel before 6.5 gives that name to .bss where the two touch.
         """
         base, flags = self._segment_base, self._segments
         starts = align_up(base + flags.numbers("vaddr").values + flags.numbers("filesz").values, self._page)
         ends = align_up(base + flags.numbers("vaddr").values + flags.numbers("memsz").values, self._page)
         layout = self._layout
-        is_heap = layout.is_pseudo & layout.path.match(lambda path: path == "[heap]")
+        is_heap = layout.is_pseudo & layout.path.equals("[heap]")
         return self._share(starts, ends, (layout.is_anonymous & layout.rights.accessible) | is_heap)
 
     @cached_property
@@ -144,7 +144,7 @@ class Images:
         return base[np.minimum(module, np.uint64(len(base) - 1)).astype(np.int64)]
 
     def _share(self, starts: Uints, ends: Uints, candidates: Bools) -> Share:
-        """Measure how much of each candidate lies in the given ranges, and name the module of the first of them."""
+        """Measure how much of each candidate lies in the ranges, and name the module of the first."""
         layout, module = self._layout, self._segments.numbers("module").values.astype(np.int64)
         owned, owner = np.zeros(layout.rows, np.uint64), np.full(layout.rows, -1, np.int64)
         real = np.flatnonzero((starts < ends) & (module < len(self._modules.numbers("base").values)))

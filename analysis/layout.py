@@ -1,4 +1,4 @@
-"""The geometry of a map: who touches whom, what has a file behind it, and which parts were loaded together."""
+"""The geometry of a map: who touches whom, what has a file behind it, what was loaded together."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Layout:
 
     @cached_property
     def file(self) -> Rows:
-        """Number of the file behind each region, equal for equal device, inode and path; -1 where there is none."""
+        """Number of the file behind each region, by device, inode and path; -1 where there is none."""
         numbers = np.full(self.rows, -1, np.int64)
         rows = np.flatnonzero(~self.is_pseudo)
         combined = self.path.codes[rows].astype(np.int64)

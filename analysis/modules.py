@@ -35,7 +35,8 @@ _BSS = ".bss"
 def list_modules(snapshot: LoadedSnapshot) -> pa.Table:
     """Return schema.MODULES, one row a load of a file, sorted by address; .bss is counted with its file.
 
-    What the collector read from the file is null where it could not read it, and where the source has only text.
+    What the collector read from the file is null where it could not read it, and where the source has only
+    text.
     """
     regions, built = RawColumns(snapshot.regions), snapshot.classified
     loads = np.unique(regions.numbers("allocation").values[built.classes.images.is_part])
@@ -43,7 +44,7 @@ def list_modules(snapshot: LoadedSnapshot) -> pa.Table:
     groups = group_by(regions.numbers("allocation").values[rows])
     first = rows[groups.first]
     size = regions.numbers("size")
-    bss = np.where(regions.text("subtype").match(lambda kind: kind == _BSS), size.values, np.uint64(0))
+    bss = np.where(regions.text("subtype").equals(_BSS), size.values, np.uint64(0))
     columns: dict[str, object] = {
         name: groups.sum(regions.numbers(name).take(rows)).numbers for name in _SUMMED
     }

@@ -22,16 +22,16 @@ class Name(NamedTuple):
 
 # fmt: off
 RUNTIME_FILES = (
-    Name("heap-jvm", "Managed Heap", "JVM", r"/memfd:java_heap.*", "OpenJDK: ZGC, zPhysicalMemoryBacking_linux"),
+    Name("heap-jvm", "Managed Heap", "JVM", r"/memfd:java_heap.*", "OpenJDK: zPhysicalMemoryBacking_linux"),
     Name("heap-net", "Managed Heap", ".NET code", r"/memfd:doublemapper.*", ".NET 7: allocator of JIT code"),
     Name("heap-art-code", "Managed Heap", "ART", r"/memfd:jit(-zygote)?-cache.*", "ART: runtime/jit"),
     Name("heap-art-shm", "Managed Heap", "ART", r"(/dev/ashmem/|\[anon_shmem:)dalvik-.*", "ART: mem_map.cc"),
-    Name("heap-bionic-shm", "Heap", "bionic", r"/dev/ashmem/libc malloc.*", "Android 4: android_os_Debug.cpp"),
+    Name("heap-bionic-shm", "Heap", "bionic", r"/dev/ashmem/libc malloc.*", "Android: android_os_Debug.cpp"),
 )
 """Shared memory that is known to be a runtime's own; it goes before Shareable."""
 
 ALLOCATED = (
-    Name("image-bss-named", "Image", ".bss", r"\[anon:(.*)\.bss\]|\[anon: glibc: \.bss.*\]", "dynamic linkers"),
+    Name("bss-named", "Image", ".bss", r"\[anon:.*\.bss\]|\[anon: glibc: \.bss.*\]", "dynamic linkers"),
     Name("heap-main", "Heap", "main heap", r"\[heap\]", "brk(2); the kernel gives the name"),
     Name("heap-glibc-arena", "Heap", "glibc arena", r"\[anon: glibc: malloc arena\]", "glibc 2.39: arena.c"),
     Name("heap-glibc", "Heap", "glibc", r"\[anon: glibc: (loader )?malloc\]", "glibc 2.39: malloc.c"),
@@ -42,7 +42,7 @@ ALLOCATED = (
     Name("heap-jemalloc", "Heap", "jemalloc", r"\[anon:jemalloc.*\]", "jemalloc 5.3: src/pages.c"),
     Name("heap-mimalloc", "Heap", "mimalloc", r"\[anon:mimalloc.*\]", "mimalloc: src/prim/unix/prim.c"),
     Name("heap-tcmalloc", "Heap", "tcmalloc", r"\[anon:tcmalloc.*\]", "tcmalloc: system-alloc.cc"),
-    Name("heap-partition", "Heap", "PartitionAlloc", r"\[anon:partition_alloc.*\]", "Chromium: page_allocator"),
+    Name("heap-partition", "Heap", "PartitionAlloc", r"\[anon:partition_alloc.*\]", "Chromium"),
     Name("heap-harmony", "Heap", "native heap", r"\[anon:native_heap:.*\]", "OpenHarmony: musl, jemalloc"),
     Name("heap-zend", "Heap", "Zend", r"\[anon:zend_.*\]", "PHP 8.3: Zend/zend_alloc.c"),
     Name("heap-go-named", "Managed Heap", "Go", r"\[anon: Go: .*\]", "Go 1.25: set_vma_name_linux.go"),
@@ -57,10 +57,10 @@ ALLOCATED = (
     Name("stack-thread", "Stack", "thread stack", r"\[stack:\d+\]", "Linux 3.4 to 4.4: names by thread id"),
     Name("stack-bionic", "Stack", "thread stack", r"\[anon:stack_and_tls:.*\]", "bionic: pthread_create.cpp"),
     Name("stack-guard", "Stack", "guard", r"\[anon:thread stack guard.*\]", "bionic: pthread_create.cpp"),
-    Name("stack-signal", "Stack", "signal stack", r"\[anon:(thread )?signal[ _]stack.*\]", "bionic, OpenHarmony"),
+    Name("stack-signal", "Stack", "signal stack", r"\[anon:(thread )?signal[ _]stack.*\]", "bionic, musl"),
     Name("stack-harmony", "Stack", "thread stack", r"\[anon:stack:.*\]", "OpenHarmony: musl"),
-    Name("stack-glibc", "Stack", "thread stack", r"\[anon: glibc: pthread (user )?stack: \d+\]", "glibc 2.39"),
-    Name("stack-unused", "Stack", "unused stack", r"\[anon: glibc: unused stack\]", "glibc 2.39: stack cache"),
+    Name("stack-glibc", "Stack", "thread stack", r"\[anon: glibc: pthread (user )?stack: \d+\]", "glibc"),
+    Name("stack-unused", "Stack", "unused stack", r"\[anon: glibc: unused stack\]", "glibc: stack cache"),
 )
 """Anonymous memory; these names count only where no file is behind them."""
 # fmt: on

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Regions", "build_regions"]
 
 _NOT_SHOWN = ("start", "size", "layout")
-"""Raw columns that are not repeated: address and size hold two, and layout is about the text, not the memory."""
+"""Raw columns that are left out: address and size hold two, and layout is about text, not memory."""
 
 
 class Regions(NamedTuple):

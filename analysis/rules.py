@@ -21,9 +21,9 @@ RULES_VERSION = "1"
 class Rule:
     """What a region must be, and what it is then called; all conditions that are given must hold.
 
-    ``name`` and ``perms`` are regular expressions for the whole text. ``pseudo`` asks for no file behind it: a
-    file may be called ``[heap]``. ``find`` names a search of `classify` that looks at more than one region.
-    ``type`` is None where a region takes the type of its neighbour.
+    ``name`` and ``perms`` are regular expressions for the whole text. ``pseudo`` asks for no file behind
+    it: a file may be called ``[heap]``. ``find`` names a search of `classify` that looks at more than one
+    region. ``type`` is None where a region takes the type of its neighbour.
     """
 
     id: str
@@ -39,8 +39,8 @@ class Rule:
     max_size: int | None = None
 
 
-def _search(id: str, type: str | None, subtype: str | None, confidence: str, because: str) -> Rule:  # noqa: A002
-    return Rule(id, type, subtype, confidence, because, find=id)
+def _search(rule: str, kind: str | None, subtype: str | None, confidence: str, because: str) -> Rule:
+    return Rule(rule, kind, subtype, confidence, because, find=rule)
 
 
 def _name(row: Name, *, pseudo: bool) -> Rule:
@@ -66,20 +66,20 @@ _SHARED = (
     Name("shm-memfd", "Shareable", "memfd", r"/memfd:.*", "memfd_create(2); no image, even if executable"),
     Name("shm-posix", "Shareable", "shm", r"/(dev|run)/shm/.*", "shm_open(3): files in the tmpfs /dev/shm"),
     Name("shm-ashmem", "Shareable", "ashmem", r"/dev/ashmem.*", "shared memory of Android before memfd"),
-    Name("shm-named", "Shareable", "named", r"\[anon_shmem:.*\]", "shared and named by PR_SET_VMA, Linux 6.2"),
+    Name("shm-named", "Shareable", "named", r"\[anon_shmem:.*\]", "named by PR_SET_VMA, Linux 6.2"),
     Name("shm-aio", "Shareable", "aio ring", r"/\[aio\]( \(deleted\))?", "io_setup(2): ring of completions"),
     Name("shm-io-uring", "Shareable", "io_uring", r"anon_inode:\[io_uring\]", "io_uring_setup(2): its rings"),
-    Name("shm-perf", "Shareable", "perf ring", r"anon_inode:\[perf_event\]", "perf_event_open(2): its samples"),
+    Name("shm-perf", "Shareable", "perf ring", r"anon_inode:\[perf_event\]", "perf_event_open(2)"),
     Name("shm-kvm", "Shareable", "kvm", r"anon_inode:kvm-.*", "KVM: state of a virtual processor"),
-    Name("shm-dmabuf", "Shareable", "dma-buf", r"/dmabuf:.*|anon_inode:dmabuf", "buffers shared with devices"),
-    Name("shm-drm", "Shareable", "graphics", r"/dev/(dri/|kgsl|mali).*|/drm mm object.*|/i915.*", "of the GPU"),
+    Name("shm-dmabuf", "Shareable", "dma-buf", r"/dmabuf:.*|anon_inode:dmabuf", "shared with devices"),
+    Name("shm-drm", "Shareable", "graphics", r"/dev/(dri/|kgsl|mali).*|/drm mm object.*|/i915.*", "GPU"),
 )
-"""Objects that exist in order to be shared, however they are mapped; before Image, since a JIT may run in one."""
+"""Objects that exist to be shared, however they are mapped; before Image, since a JIT may run in one."""
 
 _SHARED_ANONYMOUS = (
-    Rule("shm-anonymous", "Shareable", "anonymous", "high", "mmap(2): MAP_SHARED | MAP_ANONYMOUS looks like this",
+    Rule("shm-anonymous", "Shareable", "anonymous", "high", "mmap(2): how MAP_SHARED | MAP_ANONYMOUS looks",
          name=r"/dev/zero( \(deleted\))?", perms="...s"),
-    Rule("shm-hugetlb", "Shareable", "hugetlb", "high", "shared huge pages: MAP_HUGETLB, files of a hugetlbfs",
+    Rule("shm-hugetlb", "Shareable", "hugetlb", "high", "shared huge pages: MAP_HUGETLB, hugetlbfs",
          perms="...s", find="hugetlb"),
     Rule("shm-unnamed", "Shareable", "anonymous", "high", "shared, and no file behind it",
          perms="...s", find="pseudo"),
@@ -88,7 +88,7 @@ _SHARED_ANONYMOUS = (
 _IMAGE = (
     _search("image-elf", "Image", None, "high", "part of an ELF file of which a part is mapped executable"),
     _search("image-bss", "Image", ".bss", "high", "at least half is .bss, by p_memsz of the file's segments"),
-    _search("image-text", "Image", "moved text", "medium", "executable in place of a file's segment: huge pages"),
+    _search("image-text", "Image", "moved text", "medium", "executable in place of a file's segment"),
     _search("image-gap", "Image", "gap", "medium", "no access, between two parts of one file"),
     _search("image-name", "Image", None, "low", "mapped executable from a file that was not read"),
 )
@@ -96,7 +96,7 @@ _IMAGE = (
 _PATTERNS = (
     _search("heap-go", "Managed Heap", "Go", "low", "at 0xc000000000, where Go has its heap"),
     _search("stack-pointer", "Stack", "thread stack", "high", "the stack pointer of a thread points into it"),
-    _search("heap-arena", "Heap", "glibc arena", "low", "aligned, and a no-access tail, as glibc makes arenas"),
+    _search("heap-arena", "Heap", "glibc arena", "low", "aligned, and a no-access tail, as in glibc"),
     _search("stack-pattern", "Stack", "thread stack", "low", "above a guard, and of a size that stacks have"),
     _search("guard", None, "guard", "medium", "no access, at most 1 MiB, below a stack or inside a heap"),
 )
@@ -106,7 +106,7 @@ _REST = (
          name=r"/dev/zero( \(deleted\))?", perms="...p"),
     Rule("private-hugetlb", "Private Data", "hugetlb", "high", "private huge pages: MAP_HUGETLB",
          perms="...p", find="hugetlb"),
-    Rule("device", "Mapped File", "device", "high", "unclaimed: a device, mapped like a file", name=r"/dev/.*"),
+    Rule("device", "Mapped File", "device", "high", "unclaimed: a device", name=r"/dev/.*"),
     _search("file", "Mapped File", None, "high", "unclaimed: a file is behind it"),
     _search("reservation", "Private Data", "reservation", "high", "unclaimed: no access right, no name"),
     Rule("named", "Private Data", "named", "low", "unclaimed: a name that no rule knows",
@@ -126,6 +126,6 @@ RULES = (
 )
 """All rules of ours in the order in which they are asked. Two orders matter and look odd.
 
-.bss goes before [heap], since kernels before 6.5 call the .bss of a program [heap] where the two touch; and the heap
-of Go before stack pointers, since the threads of a Go program run on stacks that lie in its heap.
+.bss goes before [heap], since kernels before 6.5 call the .bss of a program [heap] where the two touch; and
+the heap of Go before stack pointers, since the threads of a Go program run on stacks that lie in its heap.
 """

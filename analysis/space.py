@@ -45,7 +45,7 @@ def find_usable_range(process: Facts, capture: Capture, regions: pa.Table) -> Us
 
 
 def find_page_size(process: Facts, capture: Capture, regions: pa.Table) -> int:
-    """Return the page size in bytes, of the process or the host; else the smallest of its regions, else 4096."""
+    """Return the page size in bytes: of the process or the host, else the smallest of a region, else 4096."""
     for stated in (process.get("page_size"), capture.host.get("page_size")):
         if _is_size(stated) and stated:
             return int(stated)
@@ -62,7 +62,7 @@ def find_bits(process: Facts, end: int) -> int:
 
 def _find_extent(raw: RawColumns) -> tuple[int, int]:
     start, size = raw.numbers("start").values, raw.numbers("size").values
-    counted = ~raw.text("path").match(lambda path: path in GATE_NAMES)
+    counted = ~raw.text("path").equals(*GATE_NAMES)
     if not counted.any():
         return (1 << 64, 0)
     return int(start[counted].min()), int(np.max(start[counted] + size[counted]))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["summarize"]
 
 _FREE = "Free"
+_GATES = "areas that do not count"
 _PAGE_TABLE_FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
 _SUMMED = ("size", *COUNTERS, "blocks", "allocations")
 
@@ -35,10 +36,10 @@ def summarize(snapshot: LoadedSnapshot) -> pa.Table:
     """Return schema.SUMMARY: Total, then a row for each type, in order; Total is everything but Free.
 
     Regions of gate areas take no part. A figure sums what is known of it: it is null where nothing is, and
-    ``partial`` names it where something is not. So total_ws of Total less those of Page Table and Unusable is Rss,
-    and size likewise VmSize, of a process that stood still.
+    ``partial`` names it where something is not. So total_ws of Total less those of Page Table and Unusable
+    is Rss, and size likewise VmSize, of a process that stood still.
     """
-    rows = {name: _Row(dict.fromkeys(_SUMMED, 0) | {"largest": 0}, set()) for name in TYPES}
+    rows = {name: _Row({**dict.fromkeys(_SUMMED, 0), "largest": 0}, set()) for name in TYPES}
     if snapshot.regions.num_rows:
         rows |= _sum_types(snapshot)
         rows |= _sum_holes(snapshot)
@@ -51,10 +52,10 @@ def summarize(snapshot: LoadedSnapshot) -> pa.Table:
 
 def _sum_types(snapshot: LoadedSnapshot) -> dict[str, _Row]:
     regions = RawColumns(snapshot.regions)
-    counted = ~regions.text("subtype").match(lambda subtype: subtype == GATE)
+    counted = ~regions.text("subtype").equals(GATE)
     types = regions.text("type")
     groups = group_by(np.where(counted, types.codes, -1))
-    names = [None if not counted[row] else types.values[types.codes[row]] for row in groups.first]
+    names = [str(types.values[types.codes[row]]) if counted[row] else _GATES for row in groups.first]
     rows = {name: _Row({"blocks": int(n)}, set()) for name, n in zip(names, groups.count, strict=True)}
     for figure in ("size", *COUNTERS):
         sums = groups.sum(regions.numbers(figure))
@@ -64,15 +65,15 @@ def _sum_types(snapshot: LoadedSnapshot) -> dict[str, _Row]:
             if sums.partial[index]:
                 rows[name].partial.add(figure)
     _count_allocations(snapshot, rows)
-    return {name: row for name, row in rows.items() if name is not None}
+    return {name: row for name, row in rows.items() if name != _GATES}
 
 
-def _count_allocations(snapshot: LoadedSnapshot, rows: dict[str | None, _Row]) -> None:
+def _count_allocations(snapshot: LoadedSnapshot, rows: dict[str, _Row]) -> None:
     allocations = RawColumns(list_allocations(snapshot))
-    counted = ~allocations.text("subtype").match(lambda subtype: subtype == GATE)
+    counted = ~allocations.text("subtype").equals(GATE)
     types, size = allocations.text("type"), allocations.numbers("size").values
     for name, row in rows.items():
-        of_type = counted & types.match(lambda kind, name=name: kind == name)
+        of_type = counted & types.equals(name)
         row.values["allocations"] = int(of_type.sum())
         row.values["largest"] = int(size[of_type].max(initial=0))
 
@@ -81,7 +82,7 @@ def _sum_holes(snapshot: LoadedSnapshot) -> dict[str, _Row]:
     holes = RawColumns(find_free(snapshot))
     size, rows = holes.numbers("size").values, {}
     for name in ("Unusable", _FREE):
-        of_type = holes.text("type").match(lambda kind, name=name: kind == name)
+        of_type = holes.text("type").equals(name)
         count = int(of_type.sum())
         values = dict.fromkeys(COUNTERS, 0) | {
             "size": _sum(size[of_type]),

@@ -20,8 +20,8 @@ _PANDAS_TYPES = {pa.uint64(): "UInt64", pa.int64(): "Int64", pa.uint32(): "UInt3
 def build_table(fields: Sequence[Field], columns: Mapping[str, object], rows: int) -> pa.Table:
     """Put columns (Numbers, Text, Arrow, numpy or lists) into the order and the types of the schema.
 
-    One that is not given is all null. Arrow refuses values that do not fit the field's type, and columns that are
-    not ``rows`` long.
+    One that is not given is all null. Arrow refuses values that do not fit the field's type, and columns
+    that are not ``rows`` long.
     """
     arrays = [_convert(columns.get(field.name), find_arrow_type(field), rows) for field in fields]
     return keep_exact_in_pandas(pa.table(arrays, [field.name for field in fields]))
@@ -35,8 +35,9 @@ def find_arrow_type(field: Field) -> pa.DataType:
 def keep_exact_in_pandas(table: pa.Table) -> pa.Table:
     """Let ``to_pandas()`` make whole numbers of whole numbers, also in columns with nulls.
 
-    pandas' own choice for those is float64, which holds no address beyond 2^53 (F47). The metadata that pandas
-    itself writes into a table says which of its types a column had; here it says UInt64, which knows null.
+    pandas' own choice for those is float64, which holds no address beyond 2^53 (F47). The metadata that
+    pandas itself writes into a table says which of its types a column had; here it says UInt64, which knows
+    null.
     """
     columns = [
         {"name": field.name, "field_name": field.name, "pandas_type": str(field.type), "numpy_type": name}

@@ -24,8 +24,8 @@ _OF_STACK = ("size", "committed", "private", "total_ws", "private_ws", "swap")
 def list_threads(snapshot: LoadedSnapshot) -> pa.Table:
     """Return schema.THREADS in the order of the source, each with the figures of its stack and guard.
 
-    The stack of a thread is where its stack pointer lies, if that is a stack; threads of Go, say, run on stacks
-    in the heap, and have null here. Two threads of one allocation both show all of it.
+    The stack of a thread is where its stack pointer lies, if that is a stack; threads of Go, say, run on
+    stacks in the heap, and have null here. Two threads of one allocation both show all of it.
     """
     raw, allocations = snapshot.decode_raw("threads"), list_allocations(snapshot)
     places = _find_stacks(snapshot, RawColumns(allocations), raw.rows)

@@ -73,5 +73,8 @@ def _read_rule(table: object, place: str, path: Path) -> Rule:
         table.get("subtype"),
         table.get("confidence", "high"),
         table.get("because", f"the user's rule in {path.name}"),
-        **{key: table.get(key) for key in _CONDITIONS},
+        name=table.get("name"),
+        perms=table.get("perms"),
+        min_size=table.get("min_size"),
+        max_size=table.get("max_size"),
     )
