@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Uints
+from mmpscope.analysis.columns import Bools, Numbers, Uints
 from mmpscope.analysis.layout import Rows
 
 __all__ = ["Groups", "Sums", "group_by"]
+
+_LOW = np.uint64(0xFFFF_FFFF)
+_HALF = np.uint64(32)
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,22 @@ class Groups:
         return np.diff(np.append(self.begins, len(self.order)))
 
     def sum(self, numbers: Numbers) -> Sums:
-        """Sum up a column by group."""
-        totals = self._reduce(np.add, numbers.values)
+        """Sum up a column by group; a sum of 2^64 or more is unknown."""
+        totals, fits = self._add(numbers.values)
         if numbers.known is None:
-            return Sums(Numbers(totals), np.zeros(len(totals), np.bool_))
+            return Sums(Numbers(totals, None if fits.all() else fits), ~fits)
         known = self._reduce(np.add, numbers.known.astype(np.uint64))
-        return Sums(Numbers(totals, known > 0), known < self.count)
+        return Sums(Numbers(totals * fits, fits & (known > 0)), ~fits | (known < self.count))
+
+    def _add(self, values: Uints) -> tuple[Uints, Bools]:
+        """Add up in halves of 32 bits, since numpy wraps without a word; only hostile input needs it."""
+        if int(values.max(initial=0)) * len(values) < 1 << 64:
+            totals = self._reduce(np.add, values)
+            return totals, np.ones(len(totals), np.bool_)
+        low = self._reduce(np.add, values & _LOW)
+        high = self._reduce(np.add, values >> _HALF) + (low >> _HALF)
+        fits: Bools = high <= _LOW
+        return (high << _HALF | (low & _LOW)) * fits, fits
 
     def max(self, values: Uints) -> Uints:
         """Return the largest value of each group."""
@@ -73,8 +86,3 @@ def group_by(keys: Uints | Rows) -> Groups:
     codes = np.empty(len(keys), np.int64)
     codes[order] = np.cumsum(starts) - 1
     return Groups(order, np.flatnonzero(starts), codes)
-
-
-def sum_columns(groups: Groups, columns: RawColumns, names: tuple[str, ...]) -> dict[str, Sums]:
-    """Sum up several columns."""
-    return {name: groups.sum(columns.numbers(name)) for name in names}

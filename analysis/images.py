@@ -62,7 +62,7 @@ class Images:
         paths = {path: code for code, path in enumerate(self._layout.path.values)}
         text = self._modules.text("path")
         codes = np.array([paths.get(value, -1) for value in text.values], np.int64)
-        return codes[text.codes[module]] == self._layout.path.codes
+        return np.asarray(codes[text.codes[module]] == self._layout.path.codes, np.bool_)
 
     @cached_property
     def load(self) -> Rows:
@@ -79,7 +79,8 @@ class Images:
     @cached_property
     def elf(self) -> Bools:
         """Parts of loads of files that are known to be ELF and are mapped executable."""
-        known = np.unique(self._layout.file[self.module >= 0])
+        read = self._modules.numbers("elf_class").is_known
+        known = np.unique(self._layout.file[(self.module >= 0) & np.append(read, False)[self.module]])
         return self._is_executable & np.isin(self._layout.file, known)
 
     @cached_property

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.classify import Classes, Surroundings, classify
-from mmpscope.analysis.columns import Numbers, RawColumns, Text
+from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
 from mmpscope.analysis.details import describe_regions
+from mmpscope.analysis.facts import get_map, get_number
 from mmpscope.analysis.faults import Faults
 from mmpscope.analysis.figures import compute_figures
 from mmpscope.analysis.layout import Layout
@@ -38,11 +39,8 @@ class Regions(NamedTuple):
 def build_regions(snapshot: LoadedSnapshot) -> Regions:
     """Compute schema.REGIONS of a snapshot; CorruptError where a range ends beyond the last address."""
     raw = RawColumns(snapshot.raw_regions)
-    size = Numbers(raw.numbers("size").values)
-    start = raw.numbers("start").values
-    end = start + size.values
-    if (end < start).any():
-        raise CorruptError("a range ends beyond 2^64", field="table regions")
+    start, end = _read_ranges(raw)
+    size = Numbers(end - start)
     rights, faults = read_rights(raw), Faults(raw.rows)
     layout = Layout(raw, start, end, rights)
     faults.add(_overlaps(layout), "it begins below the end of a region before it")
@@ -66,7 +64,17 @@ def build_regions(snapshot: LoadedSnapshot) -> Regions:
     return Regions(_append_raw(build_table(REGIONS, columns, raw.rows), snapshot), classes, layout)
 
 
-def _overlaps(layout: Layout) -> np.ndarray:
+def _read_ranges(raw: RawColumns) -> tuple[Uints, Uints]:
+    start, size = raw.numbers("start"), raw.numbers("size")
+    if raw.rows and not (start.is_known.all() and size.is_known.all()):
+        raise CorruptError("a region has no address or no size", field="table regions")
+    end = start.values + size.values
+    if (end < start.values).any():
+        raise CorruptError("a range ends beyond 2^64", field="table regions")
+    return start.values, end
+
+
+def _overlaps(layout: Layout) -> Bools:
     overlaps = np.zeros(layout.rows, np.bool_)
     overlaps[1:] = layout.start[1:] < np.maximum.accumulate(layout.end)[:-1]
     return overlaps
@@ -87,18 +95,17 @@ def _name_classes(classes: Classes) -> dict[str, Text]:
 
 
 def _gather(snapshot: LoadedSnapshot) -> Surroundings:
-    status, limits = (snapshot.process.get(name) or {} for name in ("status", "limits"))
+    status, limits = (get_map(snapshot.process, name) for name in ("status", "limits"))
     threads = snapshot.decode_raw("threads")
-    count = threads.rows or status.get("Threads")
-    stack = limits.get("Max stack size")
+    soft = limits.get("Max stack size")
     return Surroundings(
         threads=threads,
         modules=snapshot.decode_raw("modules"),
         segments=snapshot.decode_raw("segments"),
         page=snapshot.granularity,
         bits=find_bits(snapshot.process, snapshot.usable_range.end),
-        thread_count=count if isinstance(count, int) else None,
-        stack_limit=stack[0] if isinstance(stack, list) and stack and isinstance(stack[0], int) else None,
+        thread_count=threads.rows or get_number(status, "Threads"),
+        stack_limit=get_number({"soft": soft[0]}, "soft") if isinstance(soft, list) and soft else None,
     )
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.capability import list_capability
-from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.columns import RawColumns, Uints
 from mmpscope.analysis.decoding import decode_table
 from mmpscope.analysis.heaps import list_heaps
 from mmpscope.analysis.modules import list_modules
@@ -78,7 +78,7 @@ class LoadedSnapshot:
     def raw_regions(self) -> pa.Table:
         """The raw columns of the regions, sorted by address."""
         table = self.decode("regions")
-        return _sort_by(table, "start") if "start" in table.column_names else table
+        return _sort_by(table, RawColumns(table).numbers("start").values)
 
     @cached_property
     def classified(self) -> Regions:
@@ -127,9 +127,8 @@ class LoadedSnapshot:
         return RawColumns(self.decode(name))
 
 
-def _sort_by(table: pa.Table, name: str) -> pa.Table:
-    """Sort by an unsigned column, stable; what is sorted already, as maps are, is not copied."""
-    values = table.column(name).fill_null(0).to_numpy()
+def _sort_by(table: pa.Table, values: Uints) -> pa.Table:
+    """Sort by values, stable; what is sorted already, as maps are, is not copied."""
     if (values[1:] >= values[:-1]).all():
         return table
     return table.take(pa.array(np.argsort(values, kind="stable")))

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.allocations import list_allocations
 from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.facts import get_map, get_number
 from mmpscope.analysis.freespace import find_free
 from mmpscope.analysis.grouping import group_by
 from mmpscope.analysis.schema import COUNTERS, GATE, SUMMARY, TYPES
@@ -22,7 +23,8 @@ __all__ = ["summarize"]
 _FREE = "Free"
 _GATES = "areas that do not count"
 _PAGE_TABLE_FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
-_SUMMED = ("size", *COUNTERS, "blocks", "allocations")
+_FIGURES = ("size", *COUNTERS)
+_SUMMED = (*_FIGURES, "blocks", "allocations")
 
 
 class _Row(NamedTuple):
@@ -57,7 +59,7 @@ def _sum_types(snapshot: LoadedSnapshot) -> dict[str, _Row]:
     groups = group_by(np.where(counted, types.codes, -1))
     names = [str(types.values[types.codes[row]]) if counted[row] else _GATES for row in groups.first]
     rows = {name: _Row({"blocks": int(n)}, set()) for name, n in zip(names, groups.count, strict=True)}
-    for figure in ("size", *COUNTERS):
+    for figure in _FIGURES:
         sums = groups.sum(regions.numbers(figure))
         known = sums.numbers.is_known
         for index, name in enumerate(names):
@@ -99,21 +101,22 @@ def _sum(values: np.ndarray) -> int:
 
 def _read_page_table(snapshot: LoadedSnapshot) -> _Row:
     """Read the size of the page tables: VmPTE, and VmPMD, which Linux 4.0 to 4.14 counted apart."""
-    status = snapshot.process.get("status") or {}
-    parts = [status[name] for name in ("VmPTE", "VmPMD") if isinstance(status.get(name), int)]
-    size = sum(parts) if isinstance(status.get("VmPTE"), int) else None
-    return _Row(dict.fromkeys(COUNTERS, 0) | dict.fromkeys(_PAGE_TABLE_FIGURES, size), set())
+    status = get_map(snapshot.process, "status")
+    size = get_number(status, "VmPTE")
+    if size is not None:
+        size += get_number(status, "VmPMD") or 0
+    return _Row({**dict.fromkeys(COUNTERS, 0), **dict.fromkeys(_PAGE_TABLE_FIGURES, size)}, set())
 
 
 def _add_up(rows: Iterable[_Row]) -> _Row:
     total, everything = _Row({}, set()), list(rows)
     for name in _SUMMED:
-        known = [row.values.get(name) for row in everything]
-        numbers = [value for value in known if value is not None]
-        total.values[name] = sum(numbers) if numbers else None
-        if (len(numbers) < len(known) and name in ("size", *COUNTERS)) or any(
-            name in row.partial for row in everything
-        ):
+        values = [row.values.get(name) for row in everything]
+        known = [value for value in values if value is not None]
+        fits = sum(known) < 1 << 64  # only hostile input goes beyond
+        total.values[name] = sum(known) if known and fits else None
+        lacks_rows = name in _FIGURES and len(known) < len(values)
+        if not fits or lacks_rows or any(name in row.partial for row in everything):
             total.partial.add(name)
     total.values["largest"] = max((row.values.get("largest") or 0 for row in everything), default=0)
     return total

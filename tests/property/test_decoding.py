@@ -63,8 +63,9 @@ def _draw_stored(draw: st.DrawFn, rows: int, columns: dict[str, Column]) -> Colu
             return Column(kind, "null")
         borrowed = draw(st.none() | st.sampled_from(coded)) if coded else None
         size = draw(st.integers(1, rows))
-        if borrowed is not None and columns[borrowed].values is not None:
-            size = columns[borrowed].values.rows
+        lender = None if borrowed is None else columns[borrowed].values
+        if lender is not None:
+            size = lender.rows
         values = encode_table(
             {"v": Plain(kind, draw(st.lists(SCALARS[kind], min_size=size, max_size=size)))}, size
         )
