@@ -56,7 +56,7 @@ class Grid(NamedTuple):
         size = len(self.template)
         tails = [piece[size:].split(b"\n") for piece in pieces]
         texts, lines = [tail[0] for tail in tails], [tail[-1] for tail in tails[:-1]]
-        if not tails or set(map(len, tails[:-1])) - {2} or len(tails[-1]) != 1:
+        if not tails or set(map(len, tails[:-1])) - {2} or len(tails[-1]) != 1 or b"\n" in first:
             return None
         if any(text[:1].isspace() for text in set(texts)):  # blanks before a text are layout
             return None

@@ -32,6 +32,7 @@ KERNEL_PATH_COLUMN = 73
 
 
 _PERMS = re.compile(rb"[-rwxps]{4}")
+_NO_PATH = (b"", b"\t", b"\r")  # how nothing, or white space other than blanks, begins
 
 
 class Header(NamedTuple):
@@ -187,6 +188,7 @@ def _take_paths(lines: Sequence[bytes], rests: Sequence[bytes], column: int) -> 
     """Take the paths out of what follows the inode and a blank; ValueError where one is out of its column."""
     paths = [rest.lstrip(b" ") for rest in rests]
     for line, rest, path in zip(lines, rests, paths):
-        if rest and (not path or len(rest) - len(path) != max(1, column - len(line) + len(rest))):
+        padding = len(rest) - len(path)
+        if rest and (path[:1] in _NO_PATH or padding != max(1, column - len(line) + len(rest))):
             raise ValueError
     return [path or None for path in paths]

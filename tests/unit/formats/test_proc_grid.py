@@ -102,6 +102,10 @@ def replace(old: bytes, new: bytes) -> bytes:
         (b"/srv", b"   /srv"),
         (b"  /srv", b" /srv"),
         (b"  /srv", b"\t/srv"),
+        (b"  /srv", b" \tsrv"),
+        (b"    /srv", b" \t  /srv"),
+        (b"Size: ", b"Si{ze: "),
+        (b"Size:  ", b"Size:"),
     ],
 )
 def test_an_odd_block_among_many_is_read_as_by_itself(old: bytes, new: bytes) -> None:
