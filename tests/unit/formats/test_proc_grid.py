@@ -115,6 +115,14 @@ def test_an_odd_block_among_many_is_read_as_by_itself(old: bytes, new: bytes) ->
     assert read_at_once(text) == expected
 
 
+def test_a_stretch_that_begins_with_an_odd_block_keeps_its_regions() -> None:
+    """The second region begins the first stretch; without its first counter it is still a region of its own."""
+    text = TEXT[:BLOCK] + TEXT[BLOCK:].replace(b"Size:", b"Si{ze:", 1)
+    found = read_at_once(text)
+    assert found == read_one_by_one(text)
+    assert len(found["start"]) == REGIONS
+
+
 def test_two_breaks_that_make_up_for_each_other_are_seen() -> None:
     """A block without its map line between others does not shift the lines of the next ones."""
     text = replace(b"ac \n", b"ac \n00400000-00401000 rw-p 00000000 00:00 0 \n")
