@@ -58,6 +58,6 @@ def _copy_frames(data: FileBytes, walked: Scan, writer: FrameWriter) -> None:
             continue
         info = {key: value for key, value in frame.info.items() if key not in ("seq", "prev")}
         if "capture" in info:
-            info["capture"] = numbers.get(info["capture"])
+            info["capture"] = numbers.get(info["capture"])  # null where that frame is lost
         numbers[frame.info.get("seq")] = writer.write(frame.kind, info, read_payload(data, frame))
     writer.finish()

@@ -66,7 +66,7 @@ def measure(data: bytes, start: int, bounds: Bounds) -> int:
     position = start
     missing = [1]  # items still to come in each open container; a map counts its keys and its values
     in_map = [False]
-    values = 0
+    values = 1
     while missing:
         if not missing[-1]:
             missing.pop()
@@ -78,7 +78,7 @@ def measure(data: bytes, start: int, bounds: Bounds) -> int:
             raise TruncatedError("a packed value is cut off")
         first = data[position]
         position, items = _step(data, position)
-        values += items + 1
+        values += items
         if is_key and not (0xA0 <= first <= 0xBF or 0xD9 <= first <= 0xDB):
             raise CorruptError("a map has a key that is no string")
         if position + items > len(data):

@@ -124,7 +124,7 @@ class MmpFile:
         """Return the capture of a snapshot; the last one is kept, as neighbours share it."""
         offset = ref.capture_at
         if offset is None:
-            if "capture" in snapshot.info and not self._partial:
+            if snapshot.info.get("capture") is not None and not self._partial:
                 raise CorruptError("the capture of a snapshot is missing", offset=snapshot.offset)
             return Capture()
         if self._capture[0] != offset:

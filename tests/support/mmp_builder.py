@@ -82,6 +82,7 @@ class MmpBuilder:
         self.sync = sync
         self.frames: list[bytes] = []
         self._seq = 0
+        self._size = 0
         self._listed: dict[str, list[Any]] = {"headers": [], "notes": [], "snapshots": []}
         self._captures: dict[int, int] = {}
 
@@ -92,10 +93,10 @@ class MmpBuilder:
 
     def add(self, kind: str, payload: bytes = b"", **info: Any) -> int:
         """Add a numbered frame and return its number."""
-        seq, offset = self._seq, len(self.data)
+        seq, offset = self._seq, self._size
         link = {"prev": int.from_bytes(self.frames[-1][-4:], "big")} if self.frames else {}
         info = {"seq": seq, **link, **info}
-        self.frames.append(frame(kind, info, payload, self.sync))
+        self._append(frame(kind, info, payload, self.sync))
         self._seq += 1
         if kind in ("mmp", "note"):
             self._listed["headers" if kind == "mmp" else "notes"].append(offset)
@@ -128,9 +129,13 @@ class MmpBuilder:
 
     def close(self) -> None:
         """Add index and end."""
-        at = len(self.data)
+        at = self._size
         self.add("index", pack(self._listed))
-        self.frames.append(frame("end", {}, struct.pack("<Q", at), self.sync))
+        self._append(frame("end", {}, struct.pack("<Q", at), self.sync))
+
+    def _append(self, data: bytes) -> None:
+        self.frames.append(data)
+        self._size += len(data)
 
 
 def split_frames(data: bytes, sync: bytes = SYNC) -> list[bytes]:

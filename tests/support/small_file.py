@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from support.mmp_builder import MmpBuilder, column, numbers, table, texts
 
@@ -53,8 +53,3 @@ def list_frames(builder: MmpBuilder) -> list[PlacedFrame]:
         placed.append(PlacedFrame(kind, at, at + len(data)))
         at += len(data)
     return placed
-
-
-def name_pids(described: list[dict[str, Any]]) -> list[int]:
-    """Return the pids of described snapshots."""
-    return [snapshot["process"]["pid"] for snapshot in described]
