@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from mmpscope.formats.errors import CorruptError, NotASnapshotError
+from mmpscope.formats.errors import CorruptError, LimitError, NotASnapshotError
+from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.mmp.columns import Plain, decode_table, encode_table
 from mmpscope.formats.model import Fact, Facts, Table
 from mmpscope.formats.proc.blocks import BlockReader, find_header, starts_block
@@ -70,11 +71,15 @@ def _read_segments(text: bytes, start: int, blocks: BlockReader) -> Iterator[Seg
     """Read the first block by itself, then many at once as long as they are of the form of the last one."""
     end = find_header(text, start + 1)
     grid: Grid | None = None
+    cells = 0
     while start < len(text):
         segment = grid.read(text[start:end], blocks.form) if grid else None
         if segment is None:
             segment = blocks.read(start, end)
             grid = make_grid(blocks.last_layout)
+        cells += segment.rows * len(segment.columns)
+        if cells > DEFAULT_LIMITS.table_cells:
+            raise LimitError("there are more regions and counters than a table may hold", offset=start)
         yield segment
         start, end = end, _find_end(text, end, grid)
 

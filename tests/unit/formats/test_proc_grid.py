@@ -116,7 +116,7 @@ def test_an_odd_block_among_many_is_read_as_by_itself(old: bytes, new: bytes) ->
 
 
 def test_a_stretch_that_begins_with_an_odd_block_keeps_its_regions() -> None:
-    """The second region begins the first stretch; without its first counter it is still a region of its own."""
+    """The second region begins the first stretch; without its first counter it is still a region."""
     text = TEXT[:BLOCK] + TEXT[BLOCK:].replace(b"Size:", b"Si{ze:", 1)
     found = read_at_once(text)
     assert found == read_one_by_one(text)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
-from mmpscope.formats.errors import NotASnapshotError
+from mmpscope.formats.errors import LimitError, NotASnapshotError
+from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.proc.smaps import Regions, parse_smaps, render_smaps
 from support.smaps_text import Block, MapLine, make_block
 
@@ -277,3 +279,13 @@ def test_a_file_of_keys_does_not_become_a_file_of_columns() -> None:
     regions = parse(HEADER + b"\n" + lines)
     assert len(regions.columns) < 200
     assert "keys" in regions.faults[0].what
+
+
+@pytest.mark.parametrize("place", ["smaps", "segments"])
+def test_a_text_of_too_many_regions_ends_at_the_limit(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hostile text of tiny lines is refused while it is read, and not when memory is gone."""
+    tight = dataclasses.replace(DEFAULT_LIMITS, table_cells=1000)
+    monkeypatch.setattr(f"mmpscope.formats.proc.{place}.DEFAULT_LIMITS", tight)
+    lines = [b"%x-%x rw-p 0 0:0 0\n" % (at, at + 1) for at in range(1000)]
+    with pytest.raises(LimitError):
+        parse_smaps(b"".join(lines))
