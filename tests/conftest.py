@@ -1,8 +1,13 @@
-"""What every test stands on: an environment in which the same input prints the same text."""
+"""What every test stands on: an environment in which the same input prints the same text, and no silent skip in CI."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
+
 import pytest
+
+IN_CI = bool(os.environ.get("CI"))
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +18,15 @@ def _same_text_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.delenv("MMP_DEBUG", raising=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skip into a failure where CI promised to have everything that tests need."""
+    report = yield
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI, where nothing may be missing: {report.longrepr}"
+    return report
