@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.commands import ROOT
@@ -42,7 +43,7 @@ def _find_corpus() -> Path | None:
 
 
 def main() -> int:
-    """Return 1 where a limit is missed (never after --quick), else 0."""
+    """Return 1 where a limit is missed, else 0; ratios of tiny inputs are held to none."""
     arguments = _parse_arguments()
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="mmp-benchmarks-") as folder:
@@ -50,10 +51,12 @@ def main() -> int:
         for name in arguments.only or NAMES:
             print(f"measuring {name} ...", file=sys.stderr)
             figures += importlib.import_module(f"benchmarks.{name}").measure(options)
+    if arguments.quick:
+        figures = [replace(figure, limit=None) for figure in figures]
     print(render_table(figures), end="")
     if arguments.markdown:
         arguments.markdown.write_text(render_markdown(figures))
-    return 0 if arguments.quick or all(figure.holds for figure in figures) else 1
+    return 0 if all(figure.holds for figure in figures) else 1
 
 
 if __name__ == "__main__":
