@@ -94,14 +94,13 @@ def encode_table(columns: Mapping[str, Plain], rows: int) -> Table:
 def _encode_alone(plain: Plain) -> Column | _Integers | _Text:
     """Encode what is all null, all the same or floats; the rest is brought into a form to go on with."""
     values = plain.values
-    distinct = dict.fromkeys(values)
+    is_constant = len(values) > 0 and values.count(values[0]) == len(values)  # often, and quickly told
+    distinct = dict.fromkeys(values[:1] if is_constant else values)
     present = [value for value in distinct if value is not None]
     if not present:
         return Column(plain.type, "null", text=plain.text)
-    if (
-        plain.type in _RANGES
-        and not _RANGES[plain.type][0] <= min(present) <= max(present) <= _RANGES[plain.type][1]
-    ):
+    low, high = _RANGES.get(plain.type, (None, None))
+    if low is not None and high is not None and not low <= min(present) <= max(present) <= high:
         raise ValueError(f"a value is no {plain.type}")
     if plain.type == "text" and len(present) > 1:
         codes = dict(zip(distinct, range(len(distinct))))
@@ -241,7 +240,8 @@ def _pack(numbers: Sequence[int], *, signed: bool) -> _Packed:
         distinct = set(numbers)
     scale = math.gcd(*distinct) or 1
     if scale > 1:
-        numbers = [number // scale for number in numbers]
+        quotients = {number: number // scale for number in distinct}
+        numbers = list(map(quotients.__getitem__, numbers))
     width = _find_width(min(distinct) // scale, max(distinct) // scale, signed=signed)
     codes = _SIGNED if signed else _UNSIGNED
     return {"width": width, "scale": scale, "data": struct.pack(f"<{len(numbers)}{codes[width]}", *numbers)}
@@ -250,7 +250,7 @@ def _pack(numbers: Sequence[int], *, signed: bool) -> _Packed:
 def _find_width(low: int, high: int, *, signed: bool) -> int:
     for width in (1, 2, 4):
         bits = 8 * width - 1 if signed else 8 * width
-        if high >> bits == 0 and low >> bits in (0, -1):
+        if {low >> bits, high >> bits} <= {0, -1}:
             return width
     return 8
 

@@ -52,6 +52,8 @@ def _text(*values: bytes | None) -> Plain:
         (Plain("int", [127, -128]), "plain", 1, 1),
         (Plain("int", [128, -128]), "plain", 1, 128),
         (Plain("int", [129, -128]), "plain", 2, 1),
+        (Plain("int", [-1, -128]), "plain", 1, 1),
+        (Plain("int", [-1, -129]), "plain", 2, 1),
         (Plain("int", [(1 << 63) - 1, -(1 << 63)]), "plain", 8, 1),
         (Plain("float", [1.5, None]), "plain", 8, 1),
         (Plain("float", [0.0, -0.0]), "plain", 8, 1),
