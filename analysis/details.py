@@ -23,7 +23,8 @@ def describe_regions(layout: Layout, classes: Classes, surroundings: Surrounding
     paths = surroundings.modules.text("path")
     _name_bss(words, layout, classes, paths)
     moved = classes.images.moved_text
-    for row in np.flatnonzero((moved.module >= 0) & (classes.type == _IMAGE) & (layout.file < 0)).tolist():
+    stands_in = (moved.module >= 0) & (classes.type == _IMAGE) & ~classes.images.is_part
+    for row in np.flatnonzero(stands_in).tolist():
         words.set(row, f"{_name_module(moved, row, paths)} text, moved")
     _name_threads(words, classes, surroundings)
     _copy_to_guards(words, layout, classes)

@@ -11,7 +11,7 @@ from mmpscope.analysis.layout import Layout, Rows, align_up
 
 __all__ = ["Images", "Share"]
 
-_NEVER_IMAGES = ("/dev/", "/proc/", "/sys/")
+_NEVER_IMAGES = ("/dev/", "/proc/", "/sys/", "/anon_hugepage")
 _JIT_DUMP = ".dump"
 
 

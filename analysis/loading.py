@@ -44,7 +44,12 @@ def open_inputs(*inputs: str | Path, partial: bool = False) -> Iterator[tuple[st
         choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
         for path in expand_input(text if choice is None else choice["path"]):
             source = open_source(path, partial=partial)
-            yield path, source, _choose(range(len(source.entries)), choice, path)
+            try:
+                chosen = _choose(range(len(source.entries)), choice, path)
+            except UsageError:
+                source.close()
+                raise
+            yield path, source, chosen
 
 
 def expand_input(text: str) -> list[str]:

@@ -14,6 +14,8 @@ from mmpscope.formats.proc.space import infer_end
 __all__ = ["GATE_NAMES", "UsableRange", "find_bits", "find_page_size", "find_usable_range"]
 
 _MIN_PAGE = 4096
+_LAST = (1 << 64) - 1
+"""The last end that a uint64 holds; no kernel gives a process the page below 2^64."""
 _MMAP_MIN_ADDR = 1 << 16
 """CONFIG_DEFAULT_MMAP_MIN_ADDR of nearly all kernels."""
 
@@ -44,7 +46,7 @@ def find_usable_range(process: Facts, capture: Capture, regions: pa.Table) -> Us
         end, source = infer_end(high)
     if low < start or high > end:
         source += ", widened to the regions outside"
-    return UsableRange(min(start, low), max(end, high), source)
+    return UsableRange(min(start, low), min(max(end, high), _LAST), source)
 
 
 def find_page_size(process: Facts, capture: Capture, regions: pa.Table) -> int:
