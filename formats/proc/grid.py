@@ -10,12 +10,12 @@ Nothing is taken on trust: a stretch of text that would not come out again exact
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from mmpscope.formats.model import Fact
-from mmpscope.formats.proc.header import HeaderForm, read_headers
+from mmpscope.formats.proc.header import HeaderForm
+from mmpscope.formats.proc.map_lines import ITEM, read_headers, read_items
 from mmpscope.formats.proc.segments import Segment
 
 __all__ = ["Grid", "make_grid"]
@@ -25,7 +25,6 @@ _FIELD = re.compile(rb"\{([\w-]+)(/1024)?:(\d?)d\}([^{}]*)")
 _VALUES = bytes(c - 48 if 48 <= c <= 57 else 0 for c in range(256))
 _DIGITS = bytes(1 if 48 <= c <= 57 else 0 if c == 32 else 255 for c in range(256))
 _ZEROS = bytes(c == 48 for c in range(256))
-_LANE = 8  # bytes that each number has to itself while columns of digits are added up: an item of array("Q")
 
 
 class _Field(NamedTuple):
@@ -81,7 +80,7 @@ class Grid(NamedTuple):
         columns = _sort_by_weight(digits, b" " * rows)
         if not _are_numbers(columns, rows * len(digits)):
             return None
-        packed = array("Q", _add_up(columns, rows * len(digits), rows * self.in_kb))
+        packed = read_items(_add_up(columns, rows * len(digits), rows * self.in_kb))
         return {field.key: packed[i * rows : (i + 1) * rows] for i, field in enumerate(self.fields)}
 
     def _fill_in(self, digits: Sequence[Sequence[bytes]], rows: int) -> bytearray:
@@ -129,11 +128,11 @@ def _add_up(columns: Sequence[bytes], cells: int, in_kb: int) -> bytes:
     for weight in range(0, len(columns), 2):
         pairs = digits[weight] + 10 * digits[weight + 1]
         if pairs:
-            lanes = bytearray(cells * _LANE)
-            lanes[::_LANE] = pairs.to_bytes(cells, "little")
-            total += int.from_bytes(lanes, "little") * 10**weight
-    total += (total & ((1 << 8 * _LANE * in_kb) - 1)) * 1023
-    return total.to_bytes(cells * _LANE, "little")
+            items = bytearray(cells * ITEM)
+            items[::ITEM] = pairs.to_bytes(cells, "little")
+            total += int.from_bytes(items, "little") * 10**weight
+    total += (total & ((1 << 8 * ITEM * in_kb) - 1)) * 1023
+    return total.to_bytes(cells * ITEM, "little")
 
 
 def make_grid(layout: bytes) -> Grid | None:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Sequence
-from operator import lt, sub
 from re import Match
-from typing import Callable, NamedTuple, TypeVar
+from typing import NamedTuple
 
-from mmpscope.formats.model import Fact
 from mmpscope.formats.proc.layout import escape, pad_path
 
-__all__ = ["HEADER", "Header", "HeaderForm", "HeaderReader", "is_header", "parse_header", "read_headers"]
-
-T = TypeVar("T")
+__all__ = ["HEADER", "Header", "HeaderForm", "HeaderReader", "is_header", "parse_header"]
 
 HEADER = re.compile(
     rb"(?m)^([0-9a-fA-F]{1,16})-([0-9a-fA-F]{1,16})([ \t]+)([-rwxps]{4})([ \t]+)([0-9a-fA-F]{1,16})([ \t]+)"
@@ -29,10 +23,6 @@ Device numbers are hex and have no width limit (`fe:1a3`); the path is the rest 
 KERNEL_WIDTH = 8
 KERNEL_PATH_COLUMN = 73
 """`25 + sizeof(void *) * 6 - 1` blanks and one more (fs/proc/task_mmu.c): 73 on 64-bit, 49 on 32-bit."""
-
-
-_PERMS = re.compile(rb"[-rwxps]{4}")
-_NO_PATH = (b"", b"\t", b"\r")  # how nothing, or white space other than blanks, begins
 
 
 class Header(NamedTuple):
@@ -133,62 +123,3 @@ def _guess_form(match: Match[bytes], usual: HeaderForm) -> HeaderForm:
 def _guess_width(digits: bytes, usual: int) -> int:
     """Tell the width to which a hex number was padded: leading zeros show it, else the usual one fits."""
     return len(digits) if len(digits) < usual or digits[:1] == b"0" else usual
-
-
-def read_headers(lines: Sequence[bytes], form: HeaderForm) -> dict[str, Sequence[Fact]] | None:
-    """Read many map lines of one form at once, by column; None where one of them is of another form."""
-    if form._replace(column=0) != HeaderForm(column=0):
-        return None
-    try:
-        return _read_headers(lines, form.column)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _read_headers(lines: Sequence[bytes], column: int) -> dict[str, Sequence[Fact]]:
-    ranges, perms, offsets, devices, inodes, rests = zip(*[line.split(b" ", 5) for line in lines])
-    bounds = [int(word, 16) for word in b"-".join(ranges).split(b"-")]
-    starts, ends = bounds[::2], bounds[1::2]
-    same = [b"%08x-%08x" % pair for pair in zip(starts, ends)] == list(ranges)
-    if not same or not all(map(lt, starts, ends)) or not all(map(_PERMS.fullmatch, set(perms))):
-        raise ValueError
-    majors, minors = zip(*_convert(devices, _parse_device, b"%02x:%02x"))
-    return {
-        "start": array("Q", starts),
-        "size": array("Q", map(sub, ends, starts)),
-        "perms": perms,
-        "offset": array("Q", _convert(offsets, _parse_hex, b"%08x")),
-        "dev_major": array("Q", majors),
-        "dev_minor": array("Q", minors),
-        "inode": array("Q", _convert(inodes, int, b"%d")),
-        "path": _take_paths(lines, rests, column),
-    }
-
-
-def _convert(words: Sequence[bytes], parse: Callable[[bytes], T], form: bytes) -> list[T]:
-    """Parse each distinct word once; ValueError where one would not be written again as it is."""
-    parsed = {word: parse(word) for word in set(words)}
-    if any(form % value != word or len(word) > 20 for word, value in parsed.items()):
-        raise ValueError
-    return [parsed[word] for word in words]
-
-
-def _parse_hex(word: bytes) -> int:
-    return int(word, 16)
-
-
-def _parse_device(word: bytes) -> tuple[int, int]:
-    major, minor = word.split(b":")
-    if len(word) > 17:
-        raise ValueError
-    return int(major, 16), int(minor, 16)
-
-
-def _take_paths(lines: Sequence[bytes], rests: Sequence[bytes], column: int) -> list[bytes | None]:
-    """Take the paths out of what follows the inode and a blank; ValueError where one is out of its column."""
-    paths = [rest.lstrip(b" ") for rest in rests]
-    for line, rest, path in zip(lines, rests, paths):
-        padding = len(rest) - len(path)
-        if rest and (path[:1] in _NO_PATH or padding != max(1, column - len(line) + len(rest))):
-            raise ValueError
-    return [path or None for path in paths]
