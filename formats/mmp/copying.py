@@ -6,7 +6,6 @@ Payloads are not unpacked: whatever this version does not know comes along as it
 from __future__ import annotations
 
 import os
-import secrets
 from contextlib import ExitStack
 
 from mmpscope.formats.limits import DEFAULT_LIMITS, Limits
@@ -44,7 +43,7 @@ def copy_file(
             list_contents(walked, partial=partial)
             output = OutputFile.create(target, force=force)
             opened.callback(output.close)
-            _copy_frames(data, walked, FrameWriter(output, secrets.token_bytes(16)))
+            _copy_frames(data, walked, FrameWriter(output, os.urandom(16)))
             output.publish()
     return walked.faults
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +53,7 @@ class OutputFile:
             if not force:
                 raise _exists(target)
             target = Path(os.path.realpath(target))  # what a link names is replaced, not the link
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+        temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY
         with _translated(target, "created"):
             return cls(target, os.open(temporary, flags, 0o666), temporary, force=force)

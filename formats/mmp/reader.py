@@ -7,8 +7,6 @@ A closed file is opened by its index, which is checked against the frames that a
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -67,6 +65,9 @@ def open_stream(source: PathOrStream, opened: ExitStack) -> tuple[str, BinaryIO]
     name = str(getattr(source, "name", "stream"))
     if source.seekable():
         return name, source
+    import shutil  # a pipe is rare, and these would slow down every start of the collector
+    import tempfile
+
     spool = opened.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # it is entered into a context
     shutil.copyfileobj(source, spool)
     return name, spool

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Iterable
 
 from mmpscope.formats.errors import LimitError, MmpError, OutputError
@@ -108,7 +107,7 @@ class SnapshotWriter:
         written.
         """
         output = OutputFile.create(path, force=force)
-        writer = cls(FrameWriter(output, secrets.token_bytes(16)), series=series)
+        writer = cls(FrameWriter(output, os.urandom(16)), series=series)
         try:
             if series:
                 output.lock()
