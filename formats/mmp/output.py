@@ -47,15 +47,15 @@ class OutputFile:
     def create(cls, path: str | os.PathLike[str], *, force: bool) -> OutputFile:
         """Begin a new file beside ``path``; OutputExistsError where that exists and without ``force``."""
         target = Path(path)
-        if target.exists() and not target.is_file():
-            raise OutputError(f"{target}: it is no regular file. Name a file to write to.")
-        if target.is_symlink() or target.exists():
-            if not force:
-                raise _exists(target)
-            target = Path(os.path.realpath(target))  # what a link names is replaced, not the link
-        temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY
         with _translated(target, "created"):
+            if target.exists() and not target.is_file():
+                raise OutputError(f"{target}: it is no regular file. Name a file to write to.")
+            if target.is_symlink() or target.exists():
+                if not force:
+                    raise _exists(target)
+                target = Path(os.path.realpath(target))  # what a link names is replaced, not the link
+            temporary = target.with_name(f".mmpscope-{os.urandom(4).hex()}.tmp")
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY
             return cls(target, os.open(temporary, flags, 0o666), temporary, force=force)
 
     @classmethod

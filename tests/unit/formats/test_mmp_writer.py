@@ -156,6 +156,13 @@ def test_what_is_no_regular_file_is_never_replaced(tmp_path: Path, force: bool) 
     assert Path("/dev/null").is_char_device()
 
 
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    """255 bytes of name are no trouble, 256 are an error in words."""
+    write_file(tmp_path / ("x" * 255), [make_snapshot(1)])
+    with pytest.raises(OutputError, match=r"it cannot be created \(File name too long\)"):
+        write_file(tmp_path / ("x" * 256), [])
+
+
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     """The error says which path, why, and what to do."""
     with pytest.raises(OutputError, match=r"no/a\.mmp: it cannot be created \(No such file or directory\)"):
