@@ -20,6 +20,8 @@ from collections.abc import Iterator
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
+from docs.columns import write_columns
+
 ROOT = Path(__file__).parent.parent
 COLUMNS = {"COLUMNS": "100", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
@@ -72,7 +74,7 @@ def _generate() -> Iterator[tuple[Path, str]]:
     yield ROOT / "docs" / "cli.md", describe_commands()
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         if path.name not in {"cli.md", "api.md"}:
-            yield path, _OUTPUT.sub(_run_again, path.read_text())
+            yield path, write_columns(_OUTPUT.sub(_run_again, path.read_text()))
     api = ROOT / "docs" / "api.md"
     yield api, execute(api.read_text())
 
