@@ -20,8 +20,6 @@ from mmpscope.formats.source import Fault
 
 __all__ = ["BlockReader", "find_header", "starts_block"]
 
-_KEPT = "nothing: the text of the block is kept"
-
 
 def starts_block(text: bytes, position: int) -> bool:
     """Whether a line that begins at ``position`` is a map line."""
@@ -48,7 +46,7 @@ class BlockReader:
         self._bodies = BodyReader()
         self._counted = (0, 1)
         if text[:start].strip():
-            self._note("text before the first map line", 0, "nothing: it is kept as it is")
+            self._note("there is text before the first map line; it is kept as it is", 0)
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -79,18 +77,18 @@ class BlockReader:
         """Tell the layout of a block; None, and a fault, where there is none."""
         layout = self._headers.fit(match, header)
         if layout is None:
-            self._note("this map line is of an unusual form", match.start(), _KEPT)
+            self._note("this map line is of an unusual form; its block is kept as text", match.start())
         elif body.layout is None:
-            self._note(body.oddity, match.end() + body.odd_at, _KEPT)
+            self._note(f"{body.oddity}; its block is kept as text", match.end() + body.odd_at)
         else:
             return layout + body.layout
         return None
 
-    def _note(self, what: str, position: int, lost: str) -> None:
+    def _note(self, what: str, position: int) -> None:
         counted, line = self._counted
         line += self._text.count(b"\n", counted, position)
         self._counted = (position, line)
-        self.faults.append(Fault(what, line=line, lost=lost))
+        self.faults.append(Fault(what, line=line))
 
 
 def _find_path_column(text: bytes, start: int) -> int:

@@ -57,7 +57,7 @@ def parse_smaps(data: bytes) -> Regions:
     start = find_header(text, 0)
     if start == len(text):
         if data:
-            raise NotASnapshotError("line 1 is not a map line")
+            raise NotASnapshotError("line 1 is not a map line", now="Give the text as the kernel wrote it.")
         return Regions(join_segments([], {}), 0, [], {})
     if start:
         form["before"] = form.get("before", b"") + text[:start]

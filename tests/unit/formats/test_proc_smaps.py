@@ -208,7 +208,7 @@ def test_f36_one_column_has_one_unit() -> None:
     assert column(regions, "Pss") == [None, 4096]
     assert column(regions, "raw") == [None, odd]
     assert [(fault.line, fault.what) for fault in regions.faults] == [
-        (4, "the value of Rss is not of its usual form (kB)")
+        (4, "the value of Rss is not of its usual form (kB); its block is kept as text")
     ]
 
 
