@@ -14,7 +14,6 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -29,91 +28,74 @@ _NAMESPACES = ("unshare", "--uts", "--mount", "--pid", "--fork", "--mount-proc",
 _PYTHON = "import os, sqlite3, ssl, threading; print(f'ready pid={os.getpid()}', flush=True); input()"
 
 
+_FIRST = "malloc_small file_map"
+_THEN = "reserve commit write file_read memfd_map memfd_write thread"
+
+
 @dataclass(frozen=True)
 class Sample:
-    """One file: how it is made, what was run, and what can be learned from it."""
+    """One file: what was run for it, and what can be learned from it."""
 
     name: str
-    make: Callable[[Path], None]
     command: str
     shows: str
 
 
-def _collect(scenario: Scenario, output: Path, *options: str) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "mmpscope.collector",
-        str(scenario.pid),
-        "--quiet",
-        *options,
-        str(output),
-    ]
-    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
-
-
-def _collect_steps(steps: str, output: Path) -> None:
-    with Scenario(DEMO / "reserve_commit", DEMO / "backing.dat") as scenario:
-        for step in steps.split():
-            scenario.step(step)
-        _collect(scenario, output, "--force", "-o")
-
-
-_STEPS_A = "reserve commit malloc_small file_map"
-_STEPS_B = f"{_STEPS_A} write file_read memfd_map memfd_write thread"
-
-
-def _make_leak(output: Path) -> None:
-    with Scenario(DEMO / "leak") as scenario:
-        for number in range(20):
-            scenario.step()
-            _collect(scenario, output, *(["--append"] if number else ["--force", "-o"]))
-
-
-def _make_blocked(*command: str) -> Callable[[Path], None]:
-    def make(output: Path) -> None:
-        with Scenario(*command, cwd=DEMO) as scenario:
-            _collect(scenario, output, "--force", "-o")
-
-    return make
-
-
-MADE = (
+SAMPLES_MADE = (
     Sample(
         "linux-reserve-commit-a-v1.0.mmp",
-        lambda output: _collect_steps(_STEPS_A, output),
-        f"`reserve_commit backing.dat`, steps {_STEPS_A}",
-        "reserved, committed and untouched memory; heap; a mapped file that nobody read",
+        f"`reserve_commit backing.dat` after its steps {_FIRST}",
+        "a heap, and a mapped file that nobody has read",
     ),
     Sample(
         "linux-reserve-commit-b-v1.0.mmp",
-        lambda output: _collect_steps(_STEPS_B, output),
-        "the same, with the steps write file_read memfd_map memfd_write thread after them",
-        "what a diff says: pages written and read, shared memory and a thread come in",
+        f"the same process after {_THEN}",
+        "with the one before, what a diff says: reserved, committed, written; read; shared; a thread",
     ),
-    Sample(
-        "linux-leak-v1.0.mmp", _make_leak, "`leak`, 20 snapshots, one a step", "a heap that grows steadily"
-    ),
-    Sample("linux-arenas-v1.0.mmp", _make_blocked("./arenas"), "`arenas`", "four glibc arenas, five threads"),
+    Sample("linux-leak-v1.0.mmp", "`leak`, 20 snapshots, one a step", "a heap that grows steadily"),
+    Sample("linux-arenas-v1.0.mmp", "`arenas`", "four glibc arenas, five threads"),
     Sample(
         "linux-fragmented-v1.0.mmp",
-        _make_blocked("./fragmented"),
         "`fragmented`",
         "ten holes in a full address space; the largest is 20 MiB, so 20 MiB fit and one page more does not",
     ),
     Sample(
         "linux-python-v1.0.mmp",
-        _make_blocked("/usr/bin/python3", "-c", _PYTHON),
         f'`python3 -c "{_PYTHON}"`',
         "many libraries; .bss that the kernel merged with what follows",
     ),
     Sample(
         "linux-java-v1.0.mmp",
-        _make_blocked("java", "-XX:+UseSerialGC", "-Xmx64m", "-cp", ".", "Blocked"),
         "`java -XX:+UseSerialGC -Xmx64m -cp . Blocked`",
         "a JVM: reserved heap and code cache, twenty threads",
     ),
 )
+
+
+def _collect(scenario: Scenario, name: str, *options: str) -> None:
+    command = [sys.executable, "-m", "mmpscope.collector", str(scenario.pid), "--quiet"]
+    command += [*(options or ("--force", "-o")), str(SAMPLES / name)]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+
+
+def _collect_blocked(name: str, *command: str) -> None:
+    with Scenario(*command, cwd=DEMO) as scenario:
+        _collect(scenario, name)
+
+
+def _collect_pair() -> None:
+    with Scenario("./reserve_commit", DEMO / "backing.dat", cwd=DEMO) as scenario:
+        for letter, steps in (("a", _FIRST), ("b", _THEN)):
+            for step in steps.split():
+                scenario.step(step)
+            _collect(scenario, f"linux-reserve-commit-{letter}-v1.0.mmp")
+
+
+def _collect_leak() -> None:
+    with Scenario("./leak", cwd=DEMO) as scenario:
+        for number in range(20):
+            scenario.step()
+            _collect(scenario, "linux-leak-v1.0.mmp", *(["--append"] if number else []))
 
 
 def _build_programs() -> None:
@@ -123,11 +105,14 @@ def _build_programs() -> None:
     subprocess.run(["javac", "-d", str(DEMO), str(PROGRAMS / "Blocked.java")], check=True)
 
 
-def _make_all() -> None:
+def _collect_all() -> None:
     subprocess.run(["hostname", "demo"], check=True)
-    for sample in MADE:
-        sample.make(SAMPLES / sample.name)
-        print(sample.name, (SAMPLES / sample.name).stat().st_size)
+    _collect_pair()
+    _collect_leak()
+    _collect_blocked("linux-arenas-v1.0.mmp", "./arenas")
+    _collect_blocked("linux-fragmented-v1.0.mmp", "./fragmented")
+    _collect_blocked("linux-python-v1.0.mmp", "/usr/bin/python3", "-c", _PYTHON)
+    _collect_blocked("linux-java-v1.0.mmp", "java", "-XX:+UseSerialGC", "-Xmx64m", "-cp", ".", "Blocked")
 
 
 def _describe_machine() -> str:
@@ -148,7 +133,7 @@ def _write_readme() -> None:
         f"Made on {date.today().isoformat()} in a virtual machine: {_describe_machine()}.\n\n"
         "| file | collected from | shows | sha256 |\n| --- | --- | --- | --- |\n"
     )
-    table = "<!-- table -->\n" + head + "".join(map(_describe_sample, MADE)) + "<!-- end of table -->"
+    table = "<!-- table -->\n" + head + "".join(map(_describe_sample, SAMPLES_MADE)) + "<!-- end of table -->"
     readme = SAMPLES / "README.md"
     text = readme.read_text()
     readme.write_text(re.sub("<!-- table -->.*<!-- end of table -->", lambda _: table, text, flags=re.S))
@@ -157,7 +142,7 @@ def _write_readme() -> None:
 def main() -> None:
     """Build outside, collect inside the namespaces, and write the table."""
     if sys.argv[1:] == ["--inside"]:
-        _make_all()
+        _collect_all()
         return
     _build_programs()
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
