@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Side",
-    "find_changed",
     "find_offset",
     "list_compared",
     "narrow_sides",
@@ -41,6 +40,7 @@ class Side:
     rows: Rows
     starts: Uints
     ends: Uints
+    facts: tuple[str, ...] = _FACTS
 
     @cached_property
     def settled(self) -> Settled:
@@ -66,11 +66,15 @@ class Side:
         known = self.columns.numbers(name).known
         return known is None or bool(known.any())
 
-    def narrow(self, kept: Rows) -> Side:
-        """Return a side of some of its regions, with only the columns that a diff looks at."""
+    def narrow(self, kept: Rows, facts: tuple[str, ...] | None = None) -> Side:
+        """Return a side of some of its regions, with only the columns that a diff looks at.
+
+        `facts` are those to compare, if they are not to stay the same.
+        """
         names = [name for name in ("address", *METRICS, *_FACTS, *_BACKING, *_SHOWN) if name in self.columns]
         table = self.columns.table.select(names).take(pa.array(self.rows[kept]))
-        return Side(RawColumns(table), np.arange(len(kept)), self.starts[kept], self.ends[kept])
+        facts = self.facts if facts is None else facts
+        return Side(RawColumns(table), np.arange(len(kept)), self.starts[kept], self.ends[kept], facts)
 
 
 def read_side(regions: pa.Table) -> Side:
@@ -98,11 +102,21 @@ def narrow_sides(a: Side, b: Side) -> tuple[Side, Side]:
     They overlap nothing else, so no other region's answer depends on them. This is what makes a diff cheap:
     all that follows costs with the number of changes.
     """
-    kept_a, kept_b = find_changed(a, b)
-    return a.narrow(kept_a), b.narrow(kept_b)
+    facts = _list_facts(a, b)
+    kept_a, kept_b = _find_changed(a, b, facts)
+    return a.narrow(kept_a, facts), b.narrow(kept_b, facts)
 
 
-def find_changed(a: Side, b: Side) -> tuple[Rows, Rows]:
+def _list_facts(a: Side, b: Side) -> tuple[str, ...]:
+    """List the facts that both sides have: what one does not know of any region is no difference."""
+    return tuple(
+        name
+        for name in _FACTS
+        if not any(len(side.rows) and side.columns.text(name).is_null.all() for side in (a, b))
+    )
+
+
+def _find_changed(a: Side, b: Side, facts: tuple[str, ...]) -> tuple[Rows, Rows]:
     """Return the rows of each side that have no equal: same range, same facts, same figures.
 
     Where regions of one side overlap each other, which only hostile input has them do, all rows are returned.
@@ -110,38 +124,31 @@ def find_changed(a: Side, b: Side) -> tuple[Rows, Rows]:
     if not (a.settled.is_clean and b.settled.is_clean):
         return np.arange(len(a.rows)), np.arange(len(b.rows))
     rows_a, rows_b = find_common(a.settled.ranges, b.settled.ranges)
-    pairs = (a.columns, a.rows[rows_a]), (b.columns, b.rows[rows_b])
-    differs = _compare_rows(*pairs, list_compared(a, b))
+    at_a, at_b = a.rows[rows_a], b.rows[rows_b]
+    differs = np.zeros(len(rows_a), np.bool_)
+    for codes_a, codes_b in _pair_facts(a.columns, b.columns, facts, find_base):
+        differs |= codes_a[at_a] != codes_b[at_b]
+    for name in list_compared(a, b):
+        one, two = a.columns.numbers(name), b.columns.numbers(name)
+        differs |= one.values[at_a] != two.values[at_b]
+        if one.known is not None or two.known is not None:
+            differs |= one.take(at_a).is_known != two.take(at_b).is_known
     changed_a, changed_b = np.ones(len(a.rows), np.bool_), np.ones(len(b.rows), np.bool_)
     changed_a[rows_a[~differs]] = changed_b[rows_b[~differs]] = False
     return np.flatnonzero(changed_a), np.flatnonzero(changed_b)
 
 
-def _compare_rows(a: tuple[RawColumns, Rows], b: tuple[RawColumns, Rows], metrics: tuple[str, ...]) -> Bools:
-    """Tell which pairs of rows differ in a fact or a figure."""
-    (columns_a, rows_a), (columns_b, rows_b) = a, b
-    differs = np.zeros(len(rows_a), np.bool_)
-    for codes_a, codes_b in _pair_facts(columns_a, columns_b, find_base):
-        differs |= codes_a[rows_a] != codes_b[rows_b]
-    for name in metrics:
-        one, two = columns_a.numbers(name), columns_b.numbers(name)
-        differs |= one.values[rows_a] != two.values[rows_b]
-        if one.known is not None or two.known is not None:
-            differs |= one.take(rows_a).is_known != two.take(rows_b).is_known
-    return differs
-
-
-def _pair_facts(a: RawColumns, b: RawColumns, place: Place) -> Iterator[tuple[Codes, Codes]]:
+def _pair_facts(
+    a: RawColumns, b: RawColumns, facts: tuple[str, ...], place: Place
+) -> Iterator[tuple[Codes, Codes]]:
     """Yield each fact of all rows as numbers that are equal just where the fact is the same.
 
-    A fact that one side does not have at all is left out. The backing of a file is device, inode and where
-    the file would start, so that the parts of one mapping have one backing, and a file that was renamed or
-    deleted keeps it; the backing of everything else is its name.
+    `facts` and the backing. The backing of a file is device, inode and where the file would start, so that
+    the parts of one mapping have one backing, and a file that was renamed or deleted keeps it; the backing of
+    everything else is its name. What a source has no column for is left out.
     """
-    for name in _FACTS:
-        texts = a.text(name), b.text(name)
-        if not any(text.is_null.all() for text in texts):
-            yield _join_texts(*texts)
+    for name in facts:
+        yield _join_texts(a.text(name), b.text(name))
     if "inode" in a and "inode" in b:
         for name in ("dev_major", "dev_minor", "inode"):
             yield a.numbers(name).values, b.numbers(name).values
@@ -185,7 +192,7 @@ def number_facts(a: Side, b: Side, place: Place = find_base) -> tuple[NDArray[np
     `place` is what is compared of the place in a file.
     """
     numbers: NDArray[np.int64] = np.zeros(len(a.rows) + len(b.rows), np.int64)
-    for codes_a, codes_b in _pair_facts(a.columns, b.columns, place):
+    for codes_a, codes_b in _pair_facts(a.columns, b.columns, a.facts, place):
         codes = number_values(np.concatenate([codes_a[a.rows], codes_b[b.rows]]))
         numbers = number_values(numbers * (codes.max(initial=0) + 1) + codes)
     return numbers[: len(a.rows)], numbers[len(a.rows) :]

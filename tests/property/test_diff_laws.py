@@ -160,12 +160,14 @@ def test_hostile_maps_conserve_and_never_go_below_zero(seed: int) -> None:
     for rows in sides:
         rows[3] |= {"end": rows[3]["address"]}
         rows[4] |= {"end": max(0, rows[4]["address"] - PAGE)}
-    a, b = (make_snapshot(sorted(rows, key=lambda row: row["address"])) for rows in sides)
-    result = diff(a, b)
-    for name in METRICS:
-        expected = sum(row[name] for row in sides[1]) - sum(row[name] for row in sides[0])
-        assert sum(result.components.column(f"{name}_delta").to_pylist()) == expected
-    assert diff(a, a).is_empty
+    clean = [region(at * 2 * PAGE, PAGE, total_ws=random.randrange(99)) for at in range(20)]
+    for before, after in ((sides[0], sides[1]), (clean, sides[1]), (sides[0], clean)):
+        a, b = (make_snapshot(sorted(rows, key=lambda row: row["address"])) for rows in (before, after))
+        result = diff(a, b)
+        for name in METRICS:
+            expected = sum(row[name] for row in after) - sum(row[name] for row in before)
+            assert sum(result.components.column(f"{name}_delta").to_pylist()) == expected
+        assert diff(a, a).is_empty
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -405,6 +405,24 @@ def test_a_source_without_files_and_rights_is_compared_by_what_it_has() -> None:
         assert diff(a, a).is_empty
 
 
+def test_memory_of_two_kinds_that_goes_altogether_is_two_ranges() -> None:
+    """A process that lost all its memory: an empty side knows every fact of what it has."""
+    rows = [region(LOW, PAGE), region(LOW + PAGE, PAGE, "Heap", path="[heap]")]
+    assert list_rows(compare(rows, []), "ranges", "word", "type_a") == [
+        ("gone", "Private Data"),
+        ("gone", "Heap"),
+    ]
+
+
+def test_a_fact_that_one_side_lacks_altogether_is_no_difference() -> None:
+    """A source that tells no state of any region does not make every region a change."""
+    before = [region(LOW + at * MIB, PAGE, private=at) for at in range(3)]
+    after = [{**row, "state": None, "private": 1} for row in before]
+    assert compare(before, after).ranges.num_rows == 0
+    after[0]["state"] = "reserved"  # now the column is known, and one region is what it was not
+    assert list_rows(compare(before, after), "ranges", "address_a")[0] == (LOW,)
+
+
 def test_two_processes_without_memory_are_alike() -> None:
     """Kernel threads and zombies have no regions on either side."""
     assert compare([], []).is_empty
