@@ -93,6 +93,7 @@ def _restore(array: pa.Array, exact: pa.Array | None) -> list[object]:
     return [None if text is None else raw or str(text).encode() for text, raw in pairs]
 
 
+@settings(deadline=None)
 @given(plain_tables())
 def test_decoding_returns_what_the_producer_put_in(table: Table) -> None:
     """Whatever a producer encodes, both decoders give the same values."""
@@ -102,7 +103,7 @@ def test_decoding_returns_what_the_producer_put_in(table: Table) -> None:
         assert _restore(array, decoder.exact_bytes.get(name)) == decode_column(table, name)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(stored_tables())
 def test_decoding_equals_the_reference_for_every_encoding(table: Table) -> None:
     """Chains, differences, references, dictionaries and scales wrap at 2^64 as in the reference decoder."""
