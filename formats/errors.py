@@ -5,8 +5,6 @@ Nothing here prints: only the entry points turn an error into a line on stderr a
 
 from __future__ import annotations
 
-from typing import Optional
-
 __all__ = [
     "CorruptError",
     "FormatError",
@@ -34,17 +32,17 @@ class InputError(MmpError):
 class FormatError(MmpError):
     """A file that cannot be read as it stands.
 
-    The message reads ``<path>: <what>, at byte <offset>, in <field>. <now>``; parts that are unknown are left out.
+    The message reads ``<path>: <what>, at byte <offset>, in <field>. <now>``, less what is unknown.
     """
 
     def __init__(
         self,
         what: str,
         *,
-        path: Optional[str] = None,
-        offset: Optional[int] = None,
-        field: Optional[str] = None,
-        now: Optional[str] = None,
+        path: str | None = None,
+        offset: int | None = None,
+        field: str | None = None,
+        now: str | None = None,
     ) -> None:
         self.what = what
         self.path = path

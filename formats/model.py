@@ -7,13 +7,14 @@ reference decoder is `mmpscope.formats.mmp.columns`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any
 
 __all__ = ["Capability", "Capture", "Column", "Fact", "Facts", "Snapshot", "Table"]
 
 Fact = Any  # None, bool, int, float, str, bytes, list or map of these: what msgpack carries
-Facts = Dict[str, Fact]
+Facts = dict[str, Fact]
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,14 @@ class Column:
     width: int = 0
     scale: int = 1
     data: bytes = b""
-    valid: Optional[bytes] = None
-    of: Optional[str] = None
-    by: Optional[str] = None
+    valid: bytes | None = None
+    of: str | None = None
+    by: str | None = None
     value: Fact = None
     rows: int = 0
-    values: Optional[Column] = None
-    ends: Optional[Column] = None
-    text: Optional[str] = None
+    values: Column | None = None
+    ends: Column | None = None
+    text: str | None = None
     extra: Mapping[str, Fact] = field(default_factory=dict)
 
 
@@ -45,7 +46,7 @@ class Table:
     """``rows`` and the encoded columns by name, in file order."""
 
     rows: int
-    columns: Dict[str, Column]
+    columns: dict[str, Column]
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Capability:
 
     item: str
     state: str
-    code: Optional[int] = None
-    reason: Optional[str] = None
+    code: int | None = None
+    reason: str | None = None
 
 
 @dataclass
@@ -66,14 +67,14 @@ class Capture:
     """System-wide facts of one moment, shared by the snapshots that refer to it.
 
     ``host``: id (hashed), hostname, os, kernel, machine, page_size, boot_id ...; ``system``: meminfo,
-    max_map_count ...; ``moment``: time_ns (wall), mono_ns; ``tables``: processes. docs/format.md lists all keys.
+    max_map_count ...; ``moment``: time_ns (wall), mono_ns; ``tables``: processes. All keys: docs/format.md.
     """
 
     host: Facts = field(default_factory=dict)
     system: Facts = field(default_factory=dict)
     moment: Facts = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
-    capability: List[Capability] = field(default_factory=list)
+    capability: list[Capability] = field(default_factory=list)
     extra: Facts = field(default_factory=dict)
 
 
@@ -90,8 +91,5 @@ class Snapshot:
     process: Facts = field(default_factory=dict)
     moment: Facts = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
-    capability: List[Capability] = field(default_factory=list)
+    capability: list[Capability] = field(default_factory=list)
     extra: Facts = field(default_factory=dict)
-
-
-Values = Union[List[Optional[int]], List[Optional[float]], List[Optional[bool]], List[Optional[bytes]]]

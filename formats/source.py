@@ -1,9 +1,9 @@
-"""What every reader looks like from outside, whatever the format: a list of snapshots, each read on request."""
+"""What every reader looks like from outside: a list of snapshots, each of them read on request."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import List, Optional, Protocol
+from typing import Protocol
 
 from mmpscope.formats.model import Facts, Snapshot
 
@@ -15,9 +15,9 @@ class Fault:
     """Damage or an oddity found while reading: what, where (byte or line), and what it cost."""
 
     what: str
-    offset: Optional[int] = None
-    line: Optional[int] = None
-    lost: Optional[str] = None
+    offset: int | None = None
+    line: int | None = None
+    lost: str | None = None
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Entry:
     """What is known of one snapshot without reading its tables; ``time_ns`` is wall time since 1970."""
 
     index: int
-    pid: Optional[int] = None
-    time_ns: Optional[int] = None
-    name: Optional[str] = None
+    pid: int | None = None
+    time_ns: int | None = None
+    name: str | None = None
     info: Facts = field(default_factory=dict)
 
 
@@ -40,8 +40,8 @@ class Source(Protocol):
 
     name: str
     format: str
-    faults: List[Fault]
-    entries: List[Entry]
+    faults: list[Fault]
+    entries: list[Entry]
 
     def read(self, index: int) -> Snapshot:
         """Read one snapshot; IndexError outside the list, FormatError where its bytes are damaged."""

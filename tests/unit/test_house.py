@@ -1,4 +1,4 @@
-"""House rules that no linter knows: package list, module and function sizes, words that do not belong here."""
+"""House rules that no linter knows: the package list, sizes of modules and functions, forbidden calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ PACKAGES = ("formats", "analysis", "collector")
 
 
 def _modules(*folders: str) -> list[Path]:
-    return sorted(p for folder in folders for p in (ROOT / folder).rglob("*.py") if "__pycache__" not in p.parts)
+    return sorted(
+        p for folder in folders for p in (ROOT / folder).rglob("*.py") if "__pycache__" not in p.parts
+    )
 
 
 def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -46,15 +48,22 @@ def test_modules_and_functions_stay_small(path: Path) -> None:
 
 @pytest.mark.parametrize("path", _modules("tests"), ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_test_states_its_promise(path: Path) -> None:
-    """A test without a sentence is a test whose failure nobody can judge; test modules stay below 600 lines."""
+    """Nobody can judge the failure of a test without a sentence; test modules stay below 600 lines."""
     text = path.read_text()
     assert len(text.splitlines()) <= 600
-    silent = [f.name for f in _functions(ast.parse(text)) if f.name.startswith("test_") and not ast.get_docstring(f)]
+    silent = [
+        f.name for f in _functions(ast.parse(text)) if f.name.startswith("test_") and not ast.get_docstring(f)
+    ]
     assert not silent
 
 
 def test_no_code_is_evaluated_and_no_shell_is_run() -> None:
     """Files come from strangers: nothing that we ship unpickles, evaluates or starts a shell."""
     forbidden = re.compile(r"\b(pickle|marshal|shelve)\b|\b(eval|exec)\(|shell=True|os\.system|yaml\.load")
-    hits = [f"{p.name}:{n}" for p in _modules(*PACKAGES) for n, line in enumerate(p.read_text().splitlines(), 1) if forbidden.search(line)]
+    hits = [
+        f"{p.name}:{n}"
+        for p in _modules(*PACKAGES)
+        for n, line in enumerate(p.read_text().splitlines(), 1)
+        if forbidden.search(line)
+    ]
     assert not hits

@@ -1,4 +1,4 @@
-"""These tests look at an installed wheel; elsewhere they are not collected at all (a skip would hide them)."""
+"""These tests look at an installed wheel; elsewhere they are not even collected (a skip would hide them)."""
 
 import os
 
