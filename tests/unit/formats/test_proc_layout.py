@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from mmpscope.formats.errors import CorruptError
@@ -15,14 +16,26 @@ ROW = {"start": 0x1000, "size": 0x1000, "path": b"/x", "Rss": 4096, "Flags": b"r
 
 
 def test_the_documented_example_is_what_a_kernel_gets() -> None:
-    """The layout in the documentation is the one that a kernel's text has."""
-    documented = re.findall(r"^    (.*)$", layout_module.__doc__ or "", re.MULTILINE)
+    """The layout in docstring and docs/format.md is the one that a kernel's text has."""
     text = (
         b"7f10a0000000-7f10a0021000 rw-p 00000000 00:00 0 \nSize:                132 kB\n"
         b"THPeligible:           0\nVmFlags: rd wr \n"
     )
     [layout] = parse_smaps(text).columns["layout"].values
-    assert layout.decode() == "".join(line + "\n" for line in documented)
+    lines = re.findall(r"^    (.*)$", layout_module.__doc__ or "", re.MULTILINE)
+    assert layout.decode() == "".join(line + "\n" for line in lines)
+    page = (Path(__file__).parents[3] / "docs" / "format.md").read_text()
+    assert f"```text\n{layout.decode()}```" in page
+
+
+def test_a_text_is_restored_in_the_order_that_is_documented() -> None:
+    """First what stood before, then line ends, then the encoding."""
+    text = b"\xef\xbb\xbf# x\n00400000-00401000 r-xp 00000000 00:00 0 \n"
+    data = text.replace(b"\n", b"\r\n").decode().encode("utf-16-le")
+    regions = parse_smaps(data)
+    blocks = b"00400000-00401000 r-xp 00000000 00:00 0 \n"
+    before, newline, encoding = (regions.form[key] for key in ("before", "newline", "encoding"))
+    assert (before + blocks).replace(b"\n", newline.encode()).decode().encode(encoding) == data
 
 
 def test_every_field_is_written_as_the_documentation_says() -> None:
