@@ -25,7 +25,7 @@ def test_the_documented_example_is_what_a_kernel_gets() -> None:
     lines = re.findall(r"^    (.*)$", layout_module.__doc__ or "", re.MULTILINE)
     assert layout.decode() == "".join(line + "\n" for line in lines)
     page = (Path(__file__).parents[3] / "docs" / "format.md").read_text()
-    assert f"```text\n{layout.decode()}```" in page
+    assert f"```layout\n{layout.decode()}```" in page
 
 
 def test_a_text_is_restored_in_the_order_that_is_documented() -> None:
