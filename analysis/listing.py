@@ -98,16 +98,20 @@ _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
 
 
 def nest_regions(allocations: pa.Table, regions: pa.Table) -> pa.Table:
-    """Put the regions of each allocation under it, with ``level`` 0 and 1; an allocation of one region
-    stands alone.
+    """Put the regions of each allocation under it, with ``level`` 0 and 1; where an allocation is one region,
+    that region stands in its place.
 
     The order is that of the allocations. Columns that one of the tables lacks are null in its rows.
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    several = allocations.filter(pc.greater(allocations["blocks"], 1))["address"]
-    parts = regions.filter(pc.is_in(regions["allocation"], several.combine_chunks()))
-    return _interleave(allocations, parts, allocations)
+    blocks = pc.fill_null(allocations["blocks"], 0)
+    several = allocations.filter(pc.greater(blocks, 1))["address"].combine_chunks()
+    parts = regions.filter(pc.is_in(regions["allocation"], allocations["address"].combine_chunks()))
+    nested = _interleave(allocations.filter(pc.not_equal(blocks, 1)), parts, allocations)
+    level = pc.is_in(nested["allocation"], several).cast(pa.int8())
+    return nested.set_column(nested.column_names.index("level"), "level", level)
 
 
 def expand_allocations(allocations: pa.Table, regions: pa.Table) -> pa.Table:

@@ -30,7 +30,7 @@ __all__ = [
 Inputs = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT...",
+        metavar="INPUT",
         help="Files of any readable format, also .gz; FILE#3, FILE#-1: one snapshot; folders; patterns; -.",
         show_default=False,
     ),

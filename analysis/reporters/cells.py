@@ -19,6 +19,8 @@ __all__ = ["EMPTY_SPACE", "Shown", "fold_rows", "lay_out", "show_values"]
 _COUNTS = {"blocks", "loads", "threads", "allocations", "count", "holes", "regions"}
 """Columns that count things: they get thousands separators, unlike the number of a process or thread."""
 
+_NO_SUM = {"largest", "below", "above", "merged", "gain"}
+"""Sizes of which a sum means nothing: two splitters share the hole between them."""
 
 EMPTY_SPACE = frozenset({"Free", "Unusable"})
 """Types of rows that have a size and no other figure."""
@@ -75,7 +77,7 @@ def fold_rows(rest: pa.Table | None, field: Field, *, is_first: bool) -> list[st
         return []
     if is_first:
         return [f"({rest.num_rows:,} more)"]
-    if field.unit != "bytes":
+    if field.unit != "bytes" or field.name in _NO_SUM:
         return [""]
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.export import describe_columns, iterate_rows
@@ -11,13 +12,17 @@ from mmpscope.analysis.reporters.head import describe_snapshot
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
-from mmpscope.analysis.reporters.text_table import KEEP, TextColumn, render_table
+from mmpscope.analysis.reporters.text_table import TextColumn, render_table
 
 if TYPE_CHECKING:
     from mmpscope.analysis.fit import FitAnswer
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["report_fit"]
+
+_GAP = "  "
+_PROSE, _LEAST_PROSE = 160, 30
+"""Columns for a reason: where nothing limits the width, and where there is hardly room."""
 
 
 def report_fit(snapshot: LoadedSnapshot, answer: FitAnswer) -> Report:
@@ -60,14 +65,21 @@ def _word(answer: FitAnswer, granularity: int) -> str:
 
 
 def _draw_checks(answer: FitAnswer, screen: Screen) -> list[str]:
-    checks = answer.checks
+    """Write a row a check; the reason is prose, and takes as many lines as it needs in what room is left."""
     columns = [
-        TextColumn("Check", [check.name for check in checks]),
-        TextColumn("Outcome", [check.outcome for check in checks]),
-        TextColumn("Allows", [_show_limit(check.available) for check in checks], True),
-        TextColumn("Why", [show_name(check.reason) for check in checks], False, KEEP, 30),
+        TextColumn("Check", [check.name for check in answer.checks]),
+        TextColumn("Outcome", [check.outcome for check in answer.checks]),
+        TextColumn("Allows", [_show_limit(check.available) for check in answer.checks], True),
     ]
-    return render_table(columns, screen)
+    head, *rows = render_table(columns, Screen())
+    reasons = ["Why", *(show_name(check.reason) for check in answer.checks)]
+    indent = max(map(len, (head, *rows))) + len(_GAP)
+    room = max(_LEAST_PROSE, (screen.width or _PROSE) - indent)
+    lines = []
+    for row, reason in zip((head, *rows), reasons, strict=True):
+        first, *others = textwrap.wrap(reason, room) or [""]
+        lines += [f"{row:{indent}}{first}".rstrip(), *(" " * indent + other for other in others)]
+    return lines
 
 
 def _show_limit(available: int | None) -> str:

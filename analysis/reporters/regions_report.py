@@ -53,7 +53,8 @@ def report_regions(snapshot: LoadedSnapshot, regions: pa.Table, shown: pa.Table,
             return [*draw_head(snapshot, screen), "", "no region fits"]
         is_nested = "level" in shown.column_names
         wanted = [column for column in _COLUMNS if is_nested or column.name != "blocks"]
-        laid = lay_out(REGIONS, [*wanted, *(_MORE if screen.verbose else ()), _DETAILS], shown, rest)
+        more, told = (_MORE, shown) if screen.verbose else ((), _name_unnamed(shown))
+        laid = lay_out(REGIONS, [*wanted, *more, _DETAILS], told, rest)
         columns = [_mark_free(column, shown) for column in laid]
         if is_nested:
             columns = [_mark_parts(column, shown["level"].to_pylist()) for column in columns]
@@ -61,6 +62,15 @@ def report_regions(snapshot: LoadedSnapshot, regions: pa.Table, shown: pa.Table,
         return [*draw_head(snapshot, screen), "", *lines]
 
     return Report("regions", draw, facts, regions)
+
+
+def _name_unnamed(shown: pa.Table) -> pa.Table:
+    """Let the subtype stand where there are no details, as for an arena, which has no name."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = [shown[name].cast(pa.string()) for name in ("details", "subtype")]
+    return shown.set_column(shown.column_names.index("details"), "details", pc.coalesce(*texts))
 
 
 def _mark_free(column: TextColumn, shown: pa.Table) -> TextColumn:

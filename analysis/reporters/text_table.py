@@ -65,7 +65,7 @@ def render_table(columns: Sequence[TextColumn], screen: Screen, note: str = "") 
     titles = [_pad_title(column.title, height) for column in kept]
     rows = [*zip(*titles, strict=True), *zip(*(column.cells for column in kept), strict=True)]
     lines = [_join(row, kept, widths, "…" if screen.fine else "...") for row in rows]
-    notes = [note, *([f"no room for: {', '.join(reversed(hidden))}"] if hidden else [])]
+    notes = [note, *([f"no room for: {', '.join(dict.fromkeys(reversed(hidden)))}"] if hidden else [])]
     return lines + screen.wrap("; ".join(filter(None, notes)))
 
 

@@ -12,9 +12,9 @@ from mmpscope.formats.model import Capture, Snapshot, Table
 from mmpscope.formats.proc.reader import snapshot_from_text
 from support.smaps_text import Block, MapLine, make_block
 
-__all__ = ["find_row", "load_blocks", "load_map", "load_table", "load_text", "make_raw_table"]
+__all__ = ["find_row", "load_blocks", "load_map", "load_table", "load_text", "make_line", "make_raw_table"]
 
-_TEXTS = {"path", "name", "state", "build_id", "perms", "VmFlags"}
+_TEXTS = {"path", "name", "state", "build_id", "perms", "VmFlags", "user", "cmdline"}
 Rows = Iterable[Mapping[str, Any]]
 
 
