@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.columns import Numbers, RawColumns
 from mmpscope.analysis.diff_schema import DIFF_ROWS, METRICS, OTHERS
-from mmpscope.analysis.exact_sums import Deltas, sum_deltas
+from mmpscope.analysis.exact_sums import Deltas, Spans, sum_deltas, sum_spans
 from mmpscope.analysis.tables import build_table
 
 __all__ = ["choose_movers"]
-
-_MOST = 2**64 - 1
 
 
 def choose_movers(components: pa.Table, metric: str, limit: int) -> pa.Table:
@@ -52,12 +50,12 @@ def _fold(rows: pa.Table) -> pa.Table:
 
 def _add_up(rows: pa.Table, name: str) -> int | None:
     numbers = RawColumns(rows).numbers(name)
-    low = int((numbers.values & np.uint64(0xFFFF_FFFF)).sum(dtype=np.uint64))
-    total = (int((numbers.values >> np.uint64(32)).sum(dtype=np.uint64)) << 32) + low
-    return total if total <= _MOST and numbers.is_known.any() else None
+    everything = Spans(np.array([0]), np.array([len(numbers.values)]))
+    total = sum_spans(Numbers(numbers.values), everything)  # an unknown value is stored as 0
+    return int(total.values[0]) if total.is_known[0] and numbers.is_known.any() else None
 
 
 def _add_up_deltas(rows: pa.Table, name: str) -> int | None:
     deltas = _read_deltas(rows, name)
     total = sum_deltas(deltas)
-    return total if -(2**63) < total < 2**63 and deltas.known.any() else None
+    return total if abs(total) < 2**63 and deltas.known.any() else None

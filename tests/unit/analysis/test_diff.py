@@ -185,12 +185,15 @@ def test_f30_growth_that_was_given_back_is_called_lazyfree() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ({"swap": 4 * MIB}, {"total_ws": 4 * MIB}, "pages swapped in"),
-        ({"total_ws": 4 * MIB}, {"swap": 4 * MIB}, "swapped out"),
+        ({"swap": 4 * MIB}, {"total_ws": 4 * MIB}, "growth is only pages swapped in"),
+        ({"total_ws": 4 * MIB}, {"swap": 4 * MIB}, "loss is only pages swapped out"),
         ({}, {"total_ws": 2 * MIB, "thp": 2 * MIB}, "transparent huge pages"),
         ({}, {"total_ws": MIB, "Shared_Clean": MIB, "inode": 5}, "clean file pages"),
         ({}, {"total_ws": MIB, "Private_Clean": MIB, "inode": 5}, "clean file pages"),
         ({"swap": MIB}, {"total_ws": 2 * MIB, "lazyfree": MIB}, "together"),
+        ({}, {"pss": MIB}, None),
+        ({}, {"swap": MIB}, None),
+        ({"total_ws": 2 * MIB}, {"swap": MIB}, None),
         ({}, {"total_ws": MIB, "Private_Clean": MIB}, None),
         ({}, {"total_ws": 2 * MIB, "lazyfree": MIB}, None),
         ({}, {"total_ws": MIB}, None),
@@ -297,6 +300,17 @@ def test_folding_names_what_it_leaves_out() -> None:
     after[1]["pss"] = None
     others = compare(before, after, limit=1).movers.to_pylist()[-1]
     assert (others["word"], others["rows"], others["pss_delta"], others["unknown"]) == ("others", 2, 0, "pss")
+
+
+def test_folding_does_not_wrap() -> None:
+    """Two folded figures of 2^63 are beyond 64 bits together, two of 2^62 beyond a signed difference."""
+    before = [region(LOW + at * MIB, PAGE) for at in range(3)]
+    after = [{**row, "pss": 2**63, "uss": 2**62, "swap": 2**61, "private": 0} for row in before]
+    after[0] |= {"private": 2 * PAGE}
+    others = compare(before, after, limit=1, metric="locked_ws").movers.to_pylist()[-1]
+    assert [others[name] for name in ("pss_a", "pss_b", "pss_delta")] == [0, None, None]
+    assert [others[name] for name in ("uss_a", "uss_b", "uss_delta")] == [0, 2**63, None]
+    assert [others[name] for name in ("swap_a", "swap_b", "swap_delta")] == [0, 2**62, 2**62]
 
 
 def test_two_instances_are_not_compared_by_address_unless_forced() -> None:
