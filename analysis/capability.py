@@ -54,9 +54,8 @@ def _judge_figures(snapshot: LoadedSnapshot) -> list[Capability]:
         missing = [name for name in needs if name not in regions or regions.table.column(name).null_count]
         if not known.all():
             state = "partial" if known.any() else "unavailable"
-            reason = (
-                f"{regions.rows - int(known.sum())} of {regions.rows} regions lack {' and '.join(missing)}"
-            )
+            what = f"lack {' and '.join(missing)}" if missing else "have impossible counters (column fault)"
+            reason = f"{regions.rows - int(known.sum())} of {regions.rows} regions {what}"
             judged.append(Capability(f"regions.{figure}", state, None, reason))
         elif figure in _ESTIMATED and "VmFlags" not in regions:
             judged.append(Capability(f"regions.{figure}", "partial", None, _ESTIMATED[figure]))

@@ -18,7 +18,7 @@ from mmpscope.analysis.layout import Layout, Rows
 from mmpscope.analysis.rules import GATES, RULES, Rule
 from mmpscope.analysis.schema import TYPES
 from mmpscope.analysis.space import GATE_NAMES
-from mmpscope.analysis.stacks import find_by_pointer, find_by_shape, find_guards
+from mmpscope.analysis.stacks import find_by_pointer, find_by_shape, find_guarded, find_guards
 from numpy.typing import NDArray
 
 __all__ = ["Classes", "Surroundings", "classify"]
@@ -228,7 +228,8 @@ _SEARCHES: dict[str, Callable[[_Classifier], Bools]] = {
     "image-gap": lambda c: c.images.gap,
     "image-name": lambda c: c.images.named,
     "heap-go": lambda c: c.go_heap[0],
-    "stack-pointer": _Classifier.find_pointed_stacks,
+    "stack-pointer": lambda c: c.find_pointed_stacks() & find_guarded(c.layout),
+    "stack-bare": _Classifier.find_pointed_stacks,
     "heap-arena": lambda c: c.arenas[0],
     "stack-pattern": _Classifier.find_shaped_stacks,
     "guard": lambda c: c.guards >= 0,

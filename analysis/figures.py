@@ -47,8 +47,14 @@ class _Counters:
         self._page = page
         self._limit = Numbers(np.minimum(size.values, np.uint64(_LARGEST_SPACE)) + np.uint64(page))
         self._faults = faults
+        self._sound: dict[str, Numbers] = {}
 
     def __getitem__(self, name: str) -> Numbers:
+        if name not in self._sound:
+            self._sound[name] = self._judge(name)
+        return self._sound[name]
+
+    def _judge(self, name: str) -> Numbers:
         numbers = self._raw.numbers(name)
         impossible = numbers.exceeds(self._limit)
         self._faults.add(impossible, f"{name} is impossible for its size and left out")
@@ -68,14 +74,17 @@ class _Counters:
 
     def check(self, figures: dict[str, Numbers]) -> None:
         """Add a fault where what was kept contradicts itself."""
-        add, raw = self._faults.add, self._raw.numbers
-        rss, shared = raw("Rss"), raw("Shared_Clean") + raw("Shared_Dirty")
-        add(raw("Anonymous").exceeds(rss), "Anonymous is larger than Rss")
-        add(shared.exceeds(rss), "Shared_Clean and Shared_Dirty are more than Rss")
+        add, rss = self._faults.add, self["Rss"]
+        for name in ("Anonymous", "Pss", "Locked"):
+            add(self[name].exceeds(rss), f"{name} is larger than Rss")
+        for kind in ("Shared", "Private"):
+            both = self[f"{kind}_Clean"] + self[f"{kind}_Dirty"]
+            add(both.exceeds(rss), f"{kind}_Clean and {kind}_Dirty are more than Rss")
+        add(figures["total_ws"].exceeds(self._size), "resident pages are more than the region")
         add(figures["committed"].exceeds(self._size), "Rss and Swap are more than the region")
         add(figures["private"].exceeds(figures["committed"]), "Anonymous and Swap are more than is committed")
         add(figures["private_ws"].exceeds(figures["private"]), "Anonymous is more than is private")
-        self._check_size(raw("Size"))
+        self._check_size(self._raw.numbers("Size"))
 
     def _check_size(self, stated: Numbers) -> None:
         """Compare the line Size with the range.

@@ -95,7 +95,8 @@ _IMAGE = (
 
 _PATTERNS = (
     _search("heap-go", "Managed Heap", "Go", "low", "at 0xc000000000, where Go has its heap"),
-    _search("stack-pointer", "Stack", "thread stack", "high", "the stack pointer of a thread points into it"),
+    _search("stack-pointer", "Stack", "thread stack", "high", "a stack pointer points into it; guarded"),
+    _search("stack-bare", "Stack", "thread stack", "medium", "a stack pointer points into it; no guard"),
     _search("heap-arena", "Heap", "glibc arena", "low", "aligned, and a no-access tail, as in glibc"),
     _search("stack-pattern", "Stack", "thread stack", "low", "above a guard, and of a size that stacks have"),
     _search("guard", None, "guard", "medium", "no access, at most 1 MiB, below a stack or inside a heap"),

@@ -252,6 +252,13 @@ def test_a_stack_pointer_finds_a_stack_with_its_guard() -> None:
     assert (rows[1]["state"], rows[1]["starttime"]) == ("S", 7)
 
 
+def test_a_stack_without_a_guard_is_less_sure() -> None:
+    """Memory that a stack pointer points into may also be a pool that a program cuts stacks from."""
+    threads = [{"tid": 11, "name": "worker", "sp": 0x7F0000800000}]
+    snapshot = load_map(STACKS[1], tables={"threads": threads})
+    assert _tell(snapshot, "type", "rule", "confidence") == [("Stack", "stack-bare", "medium")]
+
+
 def test_many_threads_of_one_stack_are_not_all_listed() -> None:
     """Details stay short, whatever a program does."""
     threads = [{"tid": tid, "sp": 0x7F0000700000 + tid} for tid in range(1, 10)]

@@ -191,6 +191,8 @@ def test_f35_a_wrapped_counter_is_flagged_kept_and_left_out_of_totals() -> None:
     assert row["pss"] is None
     assert row["Pss"] == wrapped
     assert row["fault"] == "Pss is impossible for its size and left out"
+    reasons = {item["item"]: item["reason"] for item in snapshot.capability.to_pylist()}
+    assert reasons["regions.pss"] == "1 of 2 regions have impossible counters (column fault)"
     private = {row["type"]: row for row in summarize(snapshot).to_pylist()}["Private Data"]
     assert private["pss"] == 8 * KB
     assert "pss" in private["partial"].split(", ")
@@ -201,6 +203,12 @@ def test_f35_a_wrapped_counter_is_flagged_kept_and_left_out_of_totals() -> None:
     ("counters", "fault"),
     [
         ({"Rss": 8, "Anonymous": 12}, "Anonymous is larger than Rss"),
+        ({"Rss": 8, "Pss": 12}, "Pss is larger than Rss"),
+        ({"Rss": 8, "Anonymous": 8, "Locked": 12}, "Locked is larger than Rss"),
+        (
+            {"Rss": 8, "Private_Clean": 8, "Private_Dirty": 4},
+            "Private_Clean and Private_Dirty are more than Rss",
+        ),
         ({"Rss": 8, "Shared_Clean": 12}, "Shared_Clean and Shared_Dirty are more than Rss"),
         ({"Rss": 1028, "Anonymous": 4}, "Rss is larger than the region"),
         ({"Size": 512}, "Size is not the length of the range"),
