@@ -89,7 +89,7 @@ def read_side(regions: pa.Table) -> Side:
 
 
 def list_compared(a: Side, b: Side) -> tuple[str, ...]:
-    """List the metrics that some region of either side knows.
+    """List the metrics that each side knows for some region.
 
     What a whole side does not know is said once, of the total; a row for each region would say no more.
     """

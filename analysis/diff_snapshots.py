@@ -14,6 +14,7 @@ from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_THREADS, METRICS
 from mmpscope.analysis.diff_segments import split_facts
 from mmpscope.analysis.diff_sides import list_compared, narrow_sides, read_side
 from mmpscope.analysis.diff_totals import (
+    Summaries,
     compare_summaries,
     diff_outside,
     diff_totals,
@@ -85,20 +86,13 @@ def diff(
     as one instance. `metric` (diff_schema.METRICS) ranks the movers, of which `limit` are shown (0: all).
     Raises UsageError for other words.
     """
-    if metric not in METRICS:
-        raise UsageError(f"{metric} is no figure of a diff. Choose one of {', '.join(METRICS)}")
-    if limit < 0:
-        raise UsageError(f"{limit} rows cannot be shown. Give 0 for all, or a number above")
+    _check_words(metric, limit)
     identity = compare_instances(a, b)
     mode, mode_reason = _choose_mode(mode, identity)
     summaries = compare_summaries(summarize(a), summarize(b))
-    components = ranges = build_table(DIFF_ROWS, {}, 0)
-    threads = build_table(DIFF_THREADS, {}, 0)
-    if mode == SAME_MODE:
-        components, ranges = _diff_regions(a, b)
-        components = pa.concat_tables([components, diff_outside(summaries)]).combine_chunks()
-        threads = diff_threads(a.threads, b.threads)
-    summaries = put_total(summaries, components if mode == SAME_MODE else None)
+    is_same = mode == SAME_MODE
+    components, ranges = _diff_regions(a, b, summaries) if is_same else [build_table(DIFF_ROWS, {}, 0)] * 2
+    summaries = put_total(summaries, components if is_same else None)
     return DiffResult(
         mode=mode,
         mode_reason=mode_reason,
@@ -109,10 +103,17 @@ def diff(
         movers=choose_movers(components, metric, limit),
         components=components,
         ranges=ranges,
-        modules=diff_modules(a.modules, b.modules, same_instance=mode == SAME_MODE),
-        threads=threads,
+        modules=diff_modules(a.modules, b.modules, same_instance=is_same),
+        threads=diff_threads(a.threads, b.threads) if is_same else build_table(DIFF_THREADS, {}, 0),
         map_count=(count_mappings(a), count_mappings(b)),
     )
+
+
+def _check_words(metric: str, limit: int) -> None:
+    if metric not in METRICS:
+        raise UsageError(f"{metric} is no figure of a diff. Choose one of {', '.join(METRICS)}")
+    if limit < 0:
+        raise UsageError(f"{limit} rows cannot be shown. Give 0 for all, or a number above")
 
 
 def _choose_mode(asked: str | None, identity: Comparison) -> tuple[str, str]:
@@ -128,10 +129,11 @@ def _choose_mode(asked: str | None, identity: Comparison) -> tuple[str, str]:
     return SAME_MODE, f"{told}; taken for one instance, and regions compared by address"
 
 
-def _diff_regions(a: LoadedSnapshot, b: LoadedSnapshot) -> tuple[pa.Table, pa.Table]:
-    """Compare regions by address: components, and ranges."""
+def _diff_regions(a: LoadedSnapshot, b: LoadedSnapshot, summaries: Summaries) -> tuple[pa.Table, pa.Table]:
+    """Compare regions by address: components, with what is in no region, and ranges."""
     before, after = read_side(a.regions), read_side(b.regions)
     metrics = list_compared(before, after)
     before, after = narrow_sides(before, after)
     segments = split_facts(before, after)
-    return diff_components(before, after, segments, metrics), diff_ranges(before, after, segments)
+    components = [diff_components(before, after, segments, metrics), diff_outside(summaries)]
+    return pa.concat_tables(components).combine_chunks(), diff_ranges(before, after, segments)
