@@ -36,7 +36,7 @@ def main() -> int:
     try:
         from mmpscope.analysis.cli import make_app
 
-        make_app()()
+        make_app()(prog_name="mmp")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except MmpError as error:

@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from mmpscope.analysis.options import expand_groups
@@ -112,9 +112,27 @@ def _build_command(name: str) -> Any:
     app = _make_typer()
     if hasattr(module, "forward"):
         app.command(name, cls=ForwardCommand, help=module.__doc__)(_make_forward(module))
-    else:
-        app.command(name, help=module.__doc__)(expand_groups(module.run, _end_with))
-    return get_command(app)
+        return get_command(app)
+    function = expand_groups(module.run, _end_with)
+    app.command(name, help=module.__doc__)(function)
+    command: Any = get_command(app)
+    for parameter in command.params:
+        is_words = get_args(function.__annotations__.get(parameter.name))[:1] in _WORDS
+        process = functools.partial(_take_words, parameter, parameter.process_value, is_words)
+        parameter.process_value = process
+    return command
+
+
+_WORDS = ((str | None,), (list[str],), (list[str] | None,))
+
+
+def _take_words(parameter: Any, process: Callable[..., Any], is_words: bool, ctx: Any, value: Any) -> Any:
+    """Take words as they were typed, and leave every other value to typer.
+
+    typer converts with pydantic, whose import costs more than a whole small answer (0.06 s); words need none.
+    """
+    is_absent = value is None and not parameter.required
+    return value if is_absent or (is_words and value) else process(ctx, value)
 
 
 def _make_forward(module: ModuleType) -> Callable[[typer.Context], None]:

@@ -10,7 +10,6 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, cast, get_type_hints
 
 import typer
@@ -45,7 +44,7 @@ class Reading:
         bool, typer.Option("--partial", help="Take every whole snapshot of a damaged file.")
     ] = False
     rules: Annotated[
-        Path | None,
+        str | None,
         typer.Option("--rules", metavar="FILE", help="Your own classification rules (TOML), asked first."),
     ] = None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.options import Listing, Manner, Reading, Writing
@@ -24,7 +25,8 @@ def load_each(inputs: Sequence[str], reading: Reading, manner: Manner) -> Iterat
     """
     from mmpscope.analysis.loading import load
 
-    waiting = load(*inputs, partial=reading.partial, rules=reading.rules)
+    rules = None if reading.rules is None else Path(reading.rules)
+    waiting = load(*inputs, partial=reading.partial, rules=rules)
     waiting.reverse()
     while waiting:
         yield waiting.pop()
