@@ -12,11 +12,12 @@ from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.snapshot import LoadedSnapshot
 from mmpscope.analysis.user_rules import read_rules
+from mmpscope.formats.errors import InputError
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import open_source
 from mmpscope.formats.source import Source
 
-__all__ = ["expand_input", "load", "open_inputs"]
+__all__ = ["expand_input", "load", "load_chosen", "open_inputs"]
 
 _CHOICE = re.compile(r"(?P<path>.+)#(?:(?P<one>-?\d+)|(?P<first>-?\d*):(?P<last>-?\d*))", re.DOTALL)
 _STDIN = "-"
@@ -31,11 +32,11 @@ def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) 
     damaged file. ``rules`` is a TOML file of classification rules that go before ours (docs/metrics.md,
     "Your own rules").
 
-    Raises UsageError for a snapshot that is not there, FormatError where an input cannot be read.
+    Raises UsageError for a snapshot that is not there, InputError or FormatError where an input cannot be read.
     """
     own = read_rules(rules) if rules is not None else ()
     opened = open_inputs(*inputs, partial=partial)
-    return [snapshot for each in opened for snapshot in _load_each(*each, own)]
+    return [snapshot for each in opened for snapshot in load_chosen(*each, own)]
 
 
 def open_inputs(*inputs: str | Path, partial: bool = False) -> Iterator[tuple[str, Source, Sequence[int]]]:
@@ -53,7 +54,12 @@ def open_inputs(*inputs: str | Path, partial: bool = False) -> Iterator[tuple[st
 
 
 def expand_input(text: str) -> list[str]:
-    """Return the files that a name stands for, sorted by name; a plain name stands for itself."""
+    """Return the files that a name stands for, sorted by name; a plain name stands for itself.
+
+    Raises InputError where a folder or pattern holds no file, UsageError for an empty name.
+    """
+    if not text:  # as an unset variable of a shell leaves it; Path("") would be the current folder
+        raise UsageError("the name of an input is empty. Give a file, a folder or -")
     path = Path(text)
     if text == _STDIN or path.is_file():
         return [text]
@@ -67,7 +73,7 @@ def expand_input(text: str) -> list[str]:
     else:
         return [text]  # whoever opens it says what is wrong with it
     if not found:
-        raise UsageError(f"{text}: there is no file in it that could be a snapshot. Check the path")
+        raise InputError(f"{text}: there is no file in it that could be a snapshot. Check the path.")
     return found
 
 
@@ -84,9 +90,10 @@ def _choose(indices: range, choice: re.Match[str] | None, path: str) -> Sequence
         raise UsageError(f"{path} has no snapshot #{choice['one']}: it has {count}, from #0 on") from None
 
 
-def _load_each(
+def load_chosen(
     path: str, source: Source, chosen: Sequence[int], rules: Sequence[Rule]
 ) -> Iterator[LoadedSnapshot]:
+    """Yield some snapshots of what `open_inputs` opened; the source closes with the last of them."""
     opened = _Opened(source)
     for index in chosen:
         yield LoadedSnapshot(f"{path}#{source.entries[index].index}", opened.reader(index), rules)

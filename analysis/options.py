@@ -18,6 +18,7 @@ __all__ = [
     "Inputs",
     "Listing",
     "Manner",
+    "Opening",
     "Outlet",
     "Reading",
     "TypedListing",
@@ -37,12 +38,18 @@ Inputs = Annotated[
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How inputs are read."""
+class Opening:
+    """How inputs are opened."""
 
     partial: Annotated[
         bool, typer.Option("--partial", help="Take every whole snapshot of a damaged file.")
     ] = False
+
+
+@dataclass(frozen=True)
+class Reading(Opening):
+    """How inputs are opened, and what their memory is taken for."""
+
     rules: Annotated[
         str | None,
         typer.Option("--rules", metavar="FILE", help="Your own classification rules (TOML), asked first."),

@@ -219,6 +219,8 @@ def _describe_head(head: bytes) -> str:
     text = head[: 4 * _SHOWN_CHARACTERS].decode("utf-8", "backslashreplace")
     line = text.lstrip("\ufeff").split("\n", 1)[0][:_SHOWN_CHARACTERS]
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    if line.startswith("<?xml"):  # both call it .mmp, and people take it for a snapshot of ours
+        return "it is XML, as Sysinternals VMMap and PerfView save their own snapshots"
     if b"\0" in head:
         return f"it starts with '{shown}'"
     return f"it starts with '{shown}', and line 1 is not a map line"

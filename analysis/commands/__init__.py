@@ -23,13 +23,15 @@ def load_each(inputs: Sequence[str], reading: Reading, manner: Manner) -> Iterat
 
     Damage that --partial survived is told on stderr. Raises FormatError and UsageError.
     """
-    from mmpscope.analysis.loading import load
+    from mmpscope.analysis.loading import load_chosen, open_inputs
+    from mmpscope.analysis.reporters.info_report import describe_fault
+    from mmpscope.analysis.user_rules import read_rules
 
-    rules = None if reading.rules is None else Path(reading.rules)
-    waiting = load(*inputs, partial=reading.partial, rules=rules)
-    waiting.reverse()
-    while waiting:
-        yield waiting.pop()
+    rules = () if reading.rules is None else read_rules(Path(reading.rules))
+    for path, source, chosen in open_inputs(*inputs, partial=reading.partial):
+        for fault in source.faults:
+            warn(f"{path}: {describe_fault(fault)}", manner)
+        yield from load_chosen(path, source, chosen, rules)
 
 
 def list_parts(

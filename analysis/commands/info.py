@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.options import Inputs, Manner, Reading, Writing
+from mmpscope.analysis.options import Inputs, Manner, Opening, Writing
 
 if TYPE_CHECKING:
     from mmpscope.analysis.reporters.report import Report
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
-def run(inputs: Inputs, reading: Reading, writing: Writing, manner: Manner) -> int:
+def run(inputs: Inputs, opening: Opening, writing: Writing, manner: Manner) -> int:
     """Answer for each file."""
     from mmpscope.analysis.reporters.report import deliver
 
-    deliver(_describe_each(inputs, partial=reading.partial), writing, manner)
+    deliver(_describe_each(inputs, partial=opening.partial), writing, manner)
     return 0
 
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["describe_capability", "describe_snapshot", "draw_head", "draw_missing", "show_fact"]
 
 
+_SOURCES = {"maps", "smaps"}
+"""Where one of these is missing, its reason tells more than that of any number of other items."""
+
+
 def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
     """Name one snapshot for JSON: label, process and moment; null where the source does not say."""
     host = snapshot.capture.host
@@ -51,7 +55,8 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
     lines = [f"{name}{pid}{where}, {show_time(snapshot.moment.get('time_ns'))}, {snapshot.label}"]
     if screen.verbose:
         lines += _describe_more(snapshot)
-    return [show_name(line) for line in lines] + draw_missing(_rows(snapshot), screen)
+    lines += draw_missing(_rows(snapshot), screen)
+    return [part for line in lines for part in screen.wrap(show_name(line), "    ")]
 
 
 def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:
@@ -64,7 +69,7 @@ def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for row in missing:
         reasons.setdefault(_because(row), []).append(row.item)
-    because, items = max(reasons.items(), key=lambda pair: len(pair[1]))
+    because, items = max(reasons.items(), key=lambda pair: (not _SOURCES.isdisjoint(pair[1]), len(pair[1])))
     others = len(missing) - min(len(items), 3)
     more = f", and {others} more (-v lists them)" if others else ""
     return [show_name(f"not known: {', '.join(items[:3])}{because}{more}")]

@@ -102,8 +102,11 @@ def _draw_details(row: Mapping[str, Any], screen: Screen) -> list[str]:
         shown = spent if screen.verbose else spent[:_COSTS]
         lines += [f"cost: {', '.join(f'{name} {_show_ms(time_ns)}' for name, time_ns in shown)}"]
     lines += draw_missing([Capability(**item) for item in row["capability"]], screen)
-    first, *others = (screen.wrap(show_name(line.strip())) for line in lines)
-    return [*first, *(f"  {line}" for other in others for line in other)]
+    first, *others = (show_name(line.strip()) for line in lines)
+    return [
+        *screen.wrap(first, "    "),
+        *(part for line in others for part in screen.wrap(f"  {line}", "    ")),
+    ]
 
 
 def _show_ms(time_ns: int) -> str:

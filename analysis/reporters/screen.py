@@ -26,11 +26,17 @@ class Screen:
         """Wrap a text in an SGR sequence where colours are wanted."""
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
 
-    def wrap(self, text: str) -> list[str]:
-        """Break prose into lines that fit; none for an empty text."""
+    def wrap(self, text: str, hang: str = "") -> list[str]:
+        """Break prose into lines that fit, all but the first after ``hang``; none for an empty text."""
         import textwrap
 
-        return textwrap.wrap(text, self.width or _PROSE, break_long_words=False, break_on_hyphens=False)
+        return textwrap.wrap(
+            text,
+            self.width or _PROSE,
+            subsequent_indent=hang,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
 
 def find_screen(*, no_color: bool = False, verbose: bool = False, stream: TextIO | None = None) -> Screen:

@@ -1,0 +1,62 @@
+"""Inputs that no command can read, each with the words in which it is refused; and some that look odd but are fine."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from support.mmp_builder import MmpBuilder
+from support.small_file import make_small_file
+
+__all__ = ["UNREADABLE", "VMMAP_SAVE", "cut_file", "hurt_file", "write_unreadable"]
+
+VMMAP_SAVE = '<?xml version="1.0" encoding="utf-8"?>\n<root><Snapshots><Snapshot Time="1"/><Snapshot Time="2"/></Snapshots></root>'
+"""What VMMap itself saves as .mmp."""
+
+
+def cut_file() -> bytes:
+    """Return a file that ends inside its last snapshot."""
+    data = make_small_file(closed=False).data
+    return data[:-20]
+
+
+def hurt_file() -> bytes:
+    """Return a closed file of which the second of five snapshots has a flipped bit."""
+    builder = make_small_file()
+    damaged = bytearray(builder.data)
+    damaged[sum(map(len, builder.frames[:3])) + 60] ^= 1
+    return bytes(damaged)
+
+
+def _newer_file() -> bytes:
+    builder = MmpBuilder()
+    builder.add_header({"version": [2, 1]})
+    return builder.data
+
+
+def _needy_file() -> bytes:
+    builder = MmpBuilder()
+    builder.add_header({"required": ["telepathy"]})
+    return builder.data
+
+
+UNREADABLE: Mapping[str, tuple[Callable[[], bytes], str]] = {
+    "notes.txt": (lambda: b"Dear diary,\nnothing happened.\n", "it starts with 'Dear diary,'"),
+    "song.mmp": (lambda: b"PK\x03\x04" + bytes(60), "not a snapshot that I can read"),
+    "vmmap.mmp": (VMMAP_SAVE.encode, "it is XML, as Sysinternals VMMap"),
+    "errors.smaps": (lambda: b"Error: [Errno 13] cannot read smaps\n", "line 1 is not a map line"),
+    "newer.mmp": (_newer_file, "2.1"),
+    "needy.mmp": (_needy_file, "telepathy"),
+    "cut.mmp": (cut_file, "at byte"),
+    "hurt.mmp": (hurt_file, "at byte"),
+    "cut.mmp.gz": (lambda: gzip.compress(make_small_file().data)[:-9], "the gzip file ends too early"),
+}
+"""Content, and words that the one line on stderr holds besides the file's name."""
+
+
+def write_unreadable(folder: Path, name: str) -> Path:
+    """Write one of them."""
+    path = folder / name
+    path.write_bytes(UNREADABLE[name][0]())
+    return path
