@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import Listing, Manner, Reading, Writing
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["list_parts", "load_each", "warn"]
+__all__ = ["list_parts", "load_each", "load_pair", "warn"]
 
 
 def load_each(inputs: Sequence[str], reading: Reading, manner: Manner) -> Iterator[LoadedSnapshot]:
@@ -32,6 +33,23 @@ def load_each(inputs: Sequence[str], reading: Reading, manner: Manner) -> Iterat
         for fault in source.faults:
             warn(f"{path}: {describe_fault(fault)}", manner)
         yield from load_chosen(path, source, chosen, rules)
+
+
+def load_pair(
+    inputs: Sequence[str], reading: Reading, manner: Manner
+) -> tuple[LoadedSnapshot, LoadedSnapshot, str | None]:
+    """Load the two snapshots to compare, and say how they were chosen where nobody named them.
+
+    One input with several snapshots stands for its first and its last. Raises UsageError for anything but
+    two.
+    """
+    found = list(load_each(inputs, reading, manner))
+    if len(inputs) == 1 and len(found) > 2:
+        return found[0], found[-1], f"the first and the last of {len(found)} snapshots"
+    if len(found) != 2:
+        told = f"{len(found)} snapshot{' is' if len(found) == 1 else 's are'} given"
+        raise UsageError(f"{told}, and a comparison takes two. Choose them as in FILE#0 FILE#-1")
+    return found[0], found[1], None
 
 
 def list_parts(

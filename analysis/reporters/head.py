@@ -13,7 +13,7 @@ from mmpscope.formats.model import Capability
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["describe_capability", "describe_snapshot", "draw_head", "draw_missing", "show_fact"]
+__all__ = ["describe_capability", "describe_snapshot", "draw_head", "draw_heads", "draw_missing", "show_fact"]
 
 
 _SOURCES = {"maps", "smaps"}
@@ -57,6 +57,16 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
         lines += _describe_more(snapshot)
     lines += draw_missing(_rows(snapshot), screen)
     return [part for line in lines for part in screen.wrap(show_name(line), "    ")]
+
+
+def draw_heads(snapshots: Iterable[LoadedSnapshot], screen: Screen) -> list[str]:
+    """Write the heads of several snapshots; lines that end all of them alike are said once, last."""
+    heads = [draw_head(snapshot, screen) for snapshot in snapshots]
+    shared = 0
+    while len({tuple(head[-1 - shared :]) for head in heads}) == 1 and shared < min(map(len, heads)) - 1:
+        shared += 1
+    cut = [head[: len(head) - shared] for head in heads]
+    return [line for head in cut for line in head] + heads[0][len(heads[0]) - shared :]
 
 
 def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:

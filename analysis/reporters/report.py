@@ -13,12 +13,13 @@ from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.diff_schema import DIFF_ROWS
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import EXTENSIONS, describe_columns, iterate_rows, write_table
 from mmpscope.analysis.options import Manner, Writing
 from mmpscope.analysis.output import STDOUT, check_output, open_output
 from mmpscope.analysis.reporters.screen import Screen, find_screen
-from mmpscope.analysis.schema import TABLES
+from mmpscope.analysis.schema import TABLES, Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,20 +29,23 @@ __all__ = ["JSON_VERSION", "Report", "deliver", "write_json"]
 JSON_VERSION = 1
 """Raised when a key of a JSON answer changes its meaning or goes away (docs/json.md)."""
 
+FIELDS: dict[str, tuple[Field, ...]] = {**TABLES, "diff": DIFF_ROWS}
+"""The columns of the table of each kind of answer."""
+
 
 @dataclass(frozen=True)
 class Report:
     """``kind`` names the table in the schema, ``facts`` are the JSON keys besides ``rows``.
 
-    ``draw`` lays the answer out as lines for a screen. An answer without a ``table`` brings its JSON
-    ``rows`` itself.
+    ``draw`` lays the answer out as lines for a screen. JSON takes its rows from ``table``, unless an answer
+    brings ``rows`` of its own.
     """
 
     kind: str
     draw: Callable[[Screen], Sequence[str]]
     facts: Mapping[str, object]
     table: pa.Table | None = None
-    rows: Sequence[Mapping[str, object]] = ()
+    rows: Sequence[Mapping[str, object]] | None = None
 
 
 def deliver(reports: Iterable[Report], writing: Writing, manner: Manner) -> None:
@@ -72,19 +76,28 @@ def _write_lines(lines: Iterable[str], path: str, *, force: bool) -> None:
 
 def write_json(report: Report) -> Iterator[str]:
     """Yield the lines of one JSON document, a row a line, so that two documents can be compared by line."""
-    yield "{" + f'"schema": "mmpscope/{report.kind}/{JSON_VERSION}",'
+    yield "{" + f'"schema": "mmpscope/{report.kind}/{JSON_VERSION}"'
     for key, value in report.facts.items():
-        yield f" {json.dumps(key)}: {json.dumps(value)},"
-    yield ' "rows": ['
-    table = report.table
-    rows = iter(report.rows) if table is None else iterate_rows(describe_columns(table, TABLES[report.kind]))
-    last = next(rows, None)
-    for row in rows:
-        yield f"  {json.dumps(last)},"
-        last = row
-    if last is not None:
-        yield f"  {json.dumps(last)}"
-    yield " ]}"
+        if isinstance(value, list):
+            yield from _write_rows(key, value)
+        else:
+            yield f", {json.dumps(key)}: {json.dumps(value)}"
+    yield from _write_rows("rows", _list_rows(report))
+    yield "}"
+
+
+def _write_rows(key: str, rows: Iterable[object]) -> Iterator[str]:
+    yield f", {json.dumps(key)}: ["
+    for index, row in enumerate(rows):
+        yield f"  {',' if index else ' '} {json.dumps(row)}"
+    yield "  ]"
+
+
+def _list_rows(report: Report) -> Iterable[Mapping[str, object]]:
+    if report.rows is not None:
+        return report.rows
+    assert report.table is not None, "an answer has a table or rows"
+    return iterate_rows(describe_columns(report.table, FIELDS[report.kind]))
 
 
 def _find(manner: Manner) -> Screen:
@@ -105,4 +118,4 @@ def _stack(reports: Sequence[Report]) -> pa.Table:
     if not tables:
         raise UsageError("this answer is no table. Use --json, or a file name that ends in .json or .txt")
     stacked = pa.concat_tables(tables, promote_options="permissive")
-    return describe_columns(stacked, TABLES[reports[0].kind])
+    return describe_columns(stacked, FIELDS[reports[0].kind])

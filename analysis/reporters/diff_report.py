@@ -1,0 +1,221 @@
+"""A comparison of two snapshots as text: totals, types, what changed most, ranges, modules, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mmpscope.analysis.diff_schema import DIFF_TABLES, OTHERS
+from mmpscope.analysis.export import describe_columns, iterate_rows
+from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_address, show_count, show_kib
+from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_heads
+from mmpscope.analysis.reporters.names import show_name
+from mmpscope.analysis.reporters.report import Report
+from mmpscope.analysis.reporters.screen import Screen
+from mmpscope.analysis.reporters.text_table import KEEP, TextColumn, explain_marks, render_table
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.diff_snapshots import DiffResult
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["report_diff"]
+
+Row = dict[str, Any]
+Show = Callable[[Sequence[Row]], list[TextColumn]]
+
+_TITLES = {
+    "size": "Size",
+    "committed": "Committed",
+    "private": "Private",
+    "total_ws": "Total\nWS",
+    "private_ws": "Private\nWS",
+    "shareable_ws": "Shareable\nWS",
+    "shared_ws": "Shared\nWS",
+    "locked_ws": "Locked\nWS",
+    "swap": "Swap",
+    "lazyfree": "Lazy\nFree",
+    "thp": "Huge\nPages",
+    "pss": "PSS",
+    "uss": "USS",
+    "cow_shared": "Shared\nafter fork",
+    "commit_charge": "Commit\ncharge",
+}
+"""Every figure in the order in which it appears."""
+_ALWAYS = ("size", "committed", "private", "total_ws", "private_ws", "shareable_ws", "shared_ws", "locked_ws")
+"""VMMap's figures."""
+_WHERE_CHANGED = ("swap", "lazyfree", "thp")
+"""They explain a change of the others; what is in neither list appears in verbose."""
+_NO_REGIONS = "Page Table"
+_WORTH = {
+    "size": KEEP,
+    "private": 35,
+    "total_ws": 30,
+    "committed": 25,
+    "private_ws": 20,
+    "shareable_ws": 18,
+}
+_NARROW = 24
+_AT_LEAST = "+"
+
+
+def report_diff(a: LoadedSnapshot, b: LoadedSnapshot, result: DiffResult, said: Sequence[str]) -> Report:
+    """Make the answer of `mmp diff`; ``said`` are sentences that stand before it."""
+    facts: dict[str, object] = {
+        "a": {"snapshot": describe_snapshot(a), "capability": describe_capability(a)},
+        "b": {"snapshot": describe_snapshot(b), "capability": describe_capability(b)},
+        "mode": result.mode,
+        "mode_reason": result.mode_reason,
+        "identity": {"verdict": result.identity.verdict, "reason": result.identity.reason},
+        "metric": result.metric,
+        "mappings": {
+            side: {"count": count.count, "limit": count.limit}
+            for side, count in zip("ab", result.map_count, strict=True)
+        },
+    }
+    tables = {
+        name: list(iterate_rows(describe_columns(table, DIFF_TABLES[name])))
+        for name, table in result.to_tables().items()
+    }
+    facts |= {name: tables[name] for name in ("totals", "types", "ranges", "modules", "threads")}
+
+    def draw(screen: Screen) -> list[str]:
+        sentences = [*said, f"mode {result.mode}: {result.mode_reason}"]
+        lines = [line for sentence in sentences for line in screen.wrap(show_name(sentence))]
+        return [*draw_heads((a, b), screen), *lines, "", *_draw(result, screen)]
+
+    return Report("diff", draw, facts, result.components, tables["movers"])
+
+
+def _draw(result: DiffResult, screen: Screen) -> list[str]:
+    if result.is_empty:
+        return ["nothing changed"]
+    metric, ranges = result.metric, result.ranges.to_pylist()
+    told = [_count_words(ranges)] if ranges else []
+    parts = [
+        _draw_totals(result, screen),
+        _draw_types(result, screen),
+        _draw_rows(f"What changed most, by {metric}", result.movers.to_pylist(), metric, screen),
+        _draw_rows("Ranges that changed", ranges, metric, screen) if screen.verbose else told,
+        _draw_parts("Modules", result.modules.to_pylist(), _show_modules, screen),
+        _draw_parts("Threads", result.threads.to_pylist(), _show_threads, screen),
+    ]
+    return [line for part in parts if part for line in ("", *part)][1:]
+
+
+def _draw_totals(result: DiffResult, screen: Screen) -> list[str]:
+    told = {*_ALWAYS, result.metric, *(_TITLES if screen.verbose else ())}
+    totals = result.totals.to_pylist()
+    rows = [r for r in totals if r["metric"] in told or (r["metric"] in _WHERE_CHANGED and r["delta"])]
+    before, after = result.map_count
+    names = [_TITLES[row["metric"]].replace("\n", " ") for row in rows]
+    notes = [show_name(row["note"] or "") for row in rows]
+    marks = [_AT_LEAST if row["partial"] else "" for row in rows]
+    changes = [show_kib(row["delta"], sign=True) + mark for row, mark in zip(rows, marks, strict=True)]
+    columns = [
+        TextColumn("Total", [*names, "Mappings"]),
+        TextColumn("Before", [*(show_kib(row["a"]) for row in rows), show_count(before.count)], True),
+        TextColumn("After", [*(show_kib(row["b"]) for row in rows), show_count(after.count)], True),
+        TextColumn("Change", [*changes, show_count(after.count - before.count, sign=True)], True),
+        TextColumn("", [*notes, _describe_limit(result)], False, KEEP, 20),
+    ]
+    note = f"sizes in KiB; {_AT_LEAST} at least: the rest is not known" if any(marks) else "sizes in KiB"
+    return render_table(columns, screen, explain_marks(columns, note))
+
+
+def _describe_limit(result: DiffResult) -> str:
+    limit = result.map_count[1].limit
+    return "" if limit is None else f"of at most {limit:,}"
+
+
+def _draw_types(result: DiffResult, screen: Screen) -> list[str]:
+    """Write the types of which anything changed; Total is said already."""
+    parts = [row for row in result.types.to_pylist() if row["type"] != "Total"]
+    changed = [row for row in parts if any(row[f"{name}_delta"] for name in _TITLES)]
+    blocks = [
+        NOT_APPLICABLE if row["type"] == _NO_REGIONS else show_count(row["blocks_delta"], sign=True)
+        for row in changed
+    ]
+    columns = [
+        TextColumn("Change by type", [row["type"] for row in changed]),
+        *_show_deltas(changed, result.metric, screen),
+        TextColumn("Blocks", blocks, True, 15),
+    ]
+    return render_table(columns, screen) if changed else []
+
+
+def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> list[str]:
+    if not rows:
+        return []
+    columns = [
+        TextColumn("Address", [_show_place(row) for row in rows], True),
+        TextColumn("", [row["word"] for row in rows]),
+        TextColumn("Type", [_show_both(row, "type") for row in rows]),
+        *_show_deltas(rows, metric, screen),
+        TextColumn("Prot", [_show_both(row, "protection") for row in rows], False, 16),
+        TextColumn("Details", [_describe(row) for row in rows], False, KEEP, _NARROW),
+    ]
+    return [title, *render_table(columns, screen)]
+
+
+def _draw_parts(title: str, rows: Sequence[Row], show: Show, screen: Screen) -> list[str]:
+    if not rows:
+        return []
+    return render_table([TextColumn(title, [row["word"] for row in rows]), *show(rows)], screen)
+
+
+def _show_modules(rows: Sequence[Row]) -> list[TextColumn]:
+    addresses = [show_address(_first(row, "address")) for row in rows]
+    changes = [show_kib(row["size_delta"], sign=True) for row in rows]
+    paths = [show_name(row["path"] or "") for row in rows]
+    return [
+        TextColumn("Address", addresses, True),
+        TextColumn("Size", changes, True),
+        TextColumn("Path", paths, False, KEEP, _NARROW),
+    ]
+
+
+def _show_threads(rows: Sequence[Row]) -> list[TextColumn]:
+    numbers, names = [str(row["tid"]) for row in rows], [_show_both(row, "name") for row in rows]
+    return [TextColumn("Thread", numbers, True), TextColumn("Name", names, least=15)]
+
+
+def _show_deltas(rows: Sequence[Row], metric: str, screen: Screen) -> list[TextColumn]:
+    """Write Size, the figure that ranks the changes, and every other one that changed somewhere."""
+    told = {*_ALWAYS, *_WHERE_CHANGED, *(_TITLES if screen.verbose else ())}
+    columns = []
+    for name, title in _TITLES.items():
+        deltas = [row[f"{name}_delta"] for row in rows]
+        if name in ("size", metric) or (name in told and any(deltas)):
+            cells = [show_kib(delta, sign=True) for delta in deltas]
+            columns.append(TextColumn(title, cells, True, KEEP if name == metric else _WORTH.get(name, 5)))
+    return columns
+
+
+def _first(row: Row, name: str) -> Any:
+    after = row[f"{name}_b"]
+    return row[f"{name}_a"] if after is None else after
+
+
+def _show_place(row: Row) -> str:
+    if row["word"] == OTHERS:
+        return f"({row['rows']:,} more)"
+    address = _first(row, "address")
+    return "" if address is None else show_address(address)
+
+
+def _show_both(row: Row, name: str) -> str:
+    before, after = row[f"{name}_a"], row[f"{name}_b"]
+    if before is None or after is None or before == after:
+        return show_name(after or before or "")
+    return show_name(f"{before} -> {after}")
+
+
+def _describe(row: Row) -> str:
+    parts = [_show_both(row, "details"), show_name(row["note"] or "")]
+    return "; ".join(part for part in parts if part)
+
+
+def _count_words(ranges: Sequence[Row]) -> str:
+    words = [row["word"] for row in ranges]
+    counts = ", ".join(f"{words.count(word):,} {word}" for word in dict.fromkeys(words))
+    return f"{len(words):,} range{'' if len(words) == 1 else 's'} of addresses: {counts} (-v lists them)"
