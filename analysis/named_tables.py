@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.listing import keep_types
@@ -15,7 +16,7 @@ from mmpscope.analysis.schema import TABLES
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["make_table", "stack_tables"]
+__all__ = ["compare", "make_table", "stack_tables"]
 
 _ATTRIBUTES = ("regions", "threads", "modules", "heaps", "processes", "capability")
 _ANSWERS = {
@@ -51,3 +52,16 @@ def stack_tables(snapshots: Sequence[LoadedSnapshot], name: str, types: Sequence
     if types and "type" not in stacked.column_names:
         raise UsageError(f"the table {name} has no types of memory; leave --type out")
     return describe_columns(keep_types(stacked, types), TABLES[name])
+
+
+def compare(before: LoadedSnapshot, after: LoadedSnapshot, types: Sequence[str] = ()) -> pa.Table:
+    """List every change between two snapshots, those of some types on either side."""
+    from mmpscope.analysis.diff_schema import DIFF_ROWS
+    from mmpscope.analysis.diff_snapshots import diff
+
+    changes = diff(before, after).components
+    if types:
+        kinds = pa.array(types, pa.string())
+        sides = (pc.is_in(changes[name].cast(pa.string()), kinds) for name in ("type_a", "type_b"))
+        changes = changes.filter(pc.or_(*sides))
+    return describe_columns(changes, DIFF_ROWS)

@@ -56,20 +56,24 @@ def run(
     output = outlet.output or STDOUT
     chosen = choose_format(output, choice.format)
     check_output(output, force=outlet.force)
-    snapshots = list(load_each(inputs, reading, manner))
     if chosen == "smaps":
-        _write_smaps(snapshots, output, force=outlet.force)
+        _write_smaps(list(load_each(inputs, reading, manner)), output, force=outlet.force)
     else:
-        table = _make_table(snapshots, choice.table, types)
+        table = _make_table(inputs, choice.table, types, reading, manner)
         write_table(table, output, chosen, force=outlet.force)
     return 0
 
 
-def _make_table(snapshots: Sequence[LoadedSnapshot], name: str, types: Types) -> pa.Table:
+def _make_table(inputs: list[str], name: str, types: Types, reading: Reading, manner: Manner) -> pa.Table:
+    from mmpscope.analysis.commands import load_each, load_pair
     from mmpscope.analysis.listing import choose_types
-    from mmpscope.analysis.named_tables import stack_tables
+    from mmpscope.analysis.named_tables import compare, stack_tables
 
-    return stack_tables(snapshots, name, choose_types(types.type))
+    chosen = choose_types(types.type)
+    if name == "diff":
+        before, after, _ = load_pair(inputs, reading, manner)
+        return compare(before, after, chosen)
+    return stack_tables(list(load_each(inputs, reading, manner)), name, chosen)
 
 
 def _write_smaps(snapshots: Sequence[LoadedSnapshot], output: str, *, force: bool) -> None:
