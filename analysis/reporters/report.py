@@ -76,21 +76,27 @@ def _write_lines(lines: Iterable[str], path: str, *, force: bool) -> None:
 
 def write_json(report: Report) -> Iterator[str]:
     """Yield the lines of one JSON document, a row a line, so that two documents can be compared by line."""
-    yield "{" + f'"schema": "mmpscope/{report.kind}/{JSON_VERSION}"'
+    yield "{" + f'"schema": "mmpscope/{report.kind}/{JSON_VERSION}",'
     for key, value in report.facts.items():
         if isinstance(value, list):
-            yield from _write_rows(key, value)
+            yield f" {json.dumps(key)}: ["
+            yield from _write_rows(value)
+            yield " ],"
         else:
-            yield f", {json.dumps(key)}: {json.dumps(value)}"
-    yield from _write_rows("rows", _list_rows(report))
-    yield "}"
+            yield f" {json.dumps(key)}: {json.dumps(value)},"
+    yield ' "rows": ['
+    yield from _write_rows(_list_rows(report))
+    yield " ]}"
 
 
-def _write_rows(key: str, rows: Iterable[object]) -> Iterator[str]:
-    yield f", {json.dumps(key)}: ["
-    for index, row in enumerate(rows):
-        yield f"  {',' if index else ' '} {json.dumps(row)}"
-    yield "  ]"
+def _write_rows(rows: Iterable[object]) -> Iterator[str]:
+    last = None
+    for row in rows:
+        if last is not None:
+            yield f"{last},"
+        last = f"  {json.dumps(row)}"
+    if last is not None:
+        yield last
 
 
 def _list_rows(report: Report) -> Iterable[Mapping[str, object]]:
