@@ -58,21 +58,23 @@ def layouts(draw: st.DrawFn) -> list[dict[str, Any]]:
     return rows
 
 
-def _tables(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
-    number = st.none() | EDGES
-    modules = {
+_NUMBER = st.none() | EDGES
+_COLUMNS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "modules": {
         "path": NAMES,
         "inode": st.sampled_from([None, 42, 43]),
         "elf_class": st.sampled_from([None, 64]),
-    }
-    modules |= dict.fromkeys(("base", "low", "high"), number)
-    segments = dict.fromkeys(("offset", "vaddr", "filesz", "memsz", "flags"), number)
-    segments["module"] = st.none() | st.integers(0, 3)
-    threads = {"tid": number, "name": NAMES, "sp": number}
-    kinds = {"modules": modules, "segments": segments, "threads": threads}
-    return {
-        name: draw(st.lists(st.fixed_dictionaries(columns), max_size=4)) for name, columns in kinds.items()
-    }
+        **dict.fromkeys(("base", "low", "high"), _NUMBER),
+    },
+    "segments": {
+        "module": st.none() | st.integers(0, 3),
+        **dict.fromkeys(("offset", "vaddr", "filesz", "memsz", "flags"), _NUMBER),
+    },
+    "threads": {"tid": _NUMBER, "name": NAMES, "sp": _NUMBER},
+}
+TABLES = st.fixed_dictionaries(
+    {name: st.lists(st.fixed_dictionaries(columns), max_size=4) for name, columns in _COLUMNS.items()}
+)
 
 
 @settings(max_examples=200)
@@ -81,9 +83,8 @@ def test_every_region_has_its_place_and_sums_conserve(
     rows: list[dict[str, Any]], data: st.DataObject
 ) -> None:
     """Damaged modules, segments and stack pointers may cost a name, never a byte."""
-    tables = {"regions": rows, **_tables(data.draw)}
-    raw = {name: make_raw_table(content) for name, content in tables.items()}
-    snapshot = Snapshot(Capture(), {"status": {"Threads": data.draw(st.integers(0, 3))}}, tables=raw)
+    raw = {name: make_raw_table(content) for name, content in {"regions": rows, **tables}.items()}
+    snapshot = Snapshot(Capture(), {"status": {"Threads": count}}, tables=raw)
     loaded = LoadedSnapshot("test#0", lambda: snapshot)
     regions = loaded.regions.to_pylist()
     assert [row["address"] for row in regions] == [row["start"] for row in rows]

@@ -79,5 +79,6 @@ def make_raw_table(rows: Rows) -> Table:
 
 def find_row(snapshot: LoadedSnapshot, address: int) -> dict[str, Any]:
     """Return the region that begins at an address."""
-    [row] = [row for row in snapshot.regions.to_pylist() if row["address"] == address]
+    rows: list[dict[str, Any]] = snapshot.regions.to_pylist()
+    [row] = [row for row in rows if row["address"] == address]
     return row
