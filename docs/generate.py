@@ -75,8 +75,8 @@ def main() -> int:
 def _is_same(old: str, new: str) -> bool:
     """Compare two texts as every Python writes them.
 
-    The help of `mmp collect` is argparse's: from Python 3.13 on it writes `-o, --output FILE` where older ones
-    write `-o FILE, --output FILE`, and so breaks lines elsewhere.
+    The help of `mmp collect` is argparse's: from Python 3.13 on it writes `-o, --output FILE` where older
+    ones write `-o FILE, --output FILE`, and so breaks lines elsewhere.
     """
     words = (
         re.sub(r"(-\w) ([A-Z]+), (--[\w-]+) \2", r"\1, \3 \2", " ".join(text.split())) for text in (old, new)
