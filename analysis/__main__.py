@@ -39,6 +39,8 @@ def main() -> int:
         make_app()(prog_name="mmp")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
+    except KeyboardInterrupt:  # before a command has begun, as while modules are imported
+        return 130
     except MmpError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:

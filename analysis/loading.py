@@ -32,7 +32,8 @@ def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) 
     damaged file. ``rules`` is a TOML file of classification rules that go before ours (docs/metrics.md,
     "Your own rules").
 
-    Raises UsageError for a snapshot that is not there, InputError or FormatError where an input cannot be read.
+    Raises UsageError for a snapshot that is not there, InputError or FormatError for an input that cannot
+    be read.
     """
     own = read_rules(rules) if rules is not None else ()
     opened = open_inputs(*inputs, partial=partial)

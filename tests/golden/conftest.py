@@ -1,4 +1,4 @@
-"""Golden outputs: what was printed once and read by a person; `--update-golden` writes what is printed now."""
+"""Golden outputs: what was printed once and found good; `--update-golden` writes what is printed now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command's text, JSON, CSV and help, compared by the byte with what a person has read and found good."""
+"""Every command's text, JSON, CSV and help, compared by the byte with what was read and found good."""
 
 from __future__ import annotations
 
@@ -28,13 +28,22 @@ TEXTS = {
     "info": "info shop.mmp",
     "info-verbose": "info shop.mmp -v",
     "verify": "verify shop.mmp",
+    "diff": "diff shop.mmp",
+    "diff-verbose": "diff shop.mmp#1 shop.mmp#0 --metric total_ws -n 3 -v",
 }
-JSON = {
-    name: TEXTS[name]
-    for name in (
-        "summary", "regions-find", "free", "free-fits", "threads", "modules", "heaps", "processes", "info", "verify",
-    )
-}  # fmt: skip
+JSON = (
+    "summary",
+    "regions-find",
+    "free",
+    "free-fits",
+    "threads",
+    "modules",
+    "heaps",
+    "processes",
+    "info",
+    "verify",
+    "diff",
+)
 TABLES = (
     "regions",
     "allocations",
@@ -45,6 +54,7 @@ TABLES = (
     "heaps",
     "processes",
     "capability",
+    "diff",
 )
 
 
@@ -73,7 +83,7 @@ def test_text_is_what_was_found_good(name: str, columns: int, compare: Compare) 
 @pytest.mark.parametrize("name", JSON)
 def test_json_is_what_was_found_good(name: str, compare: Compare) -> None:
     """Programs of others read it: a change of this file is a change of docs/json.md."""
-    compare(f"{name}.json", _ask(f"{JSON[name]} --json"))
+    compare(f"{name}.json", _ask(f"{TEXTS[name]} --json"))
 
 
 @pytest.mark.parametrize("table", TABLES)

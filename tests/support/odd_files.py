@@ -1,4 +1,4 @@
-"""Inputs that no command can read, each with the words in which it is refused; and some that look odd but are fine."""
+"""Inputs that no command can read, each with words of the sentence by which it is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from support.small_file import make_small_file
 
 __all__ = ["UNREADABLE", "VMMAP_SAVE", "cut_file", "hurt_file", "write_unreadable"]
 
-VMMAP_SAVE = '<?xml version="1.0" encoding="utf-8"?>\n<root><Snapshots><Snapshot Time="1"/><Snapshot Time="2"/></Snapshots></root>'
+VMMAP_SAVE = """\
+<?xml version="1.0" encoding="utf-8"?>
+<root><Snapshots><Snapshot Time="1"/><Snapshot Time="2"/></Snapshots></root>
+"""
 """What VMMap itself saves as .mmp."""
 
 

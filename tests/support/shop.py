@@ -29,7 +29,7 @@ _File = tuple[str, dict[str, int], str]
 
 
 def _file(line: str, rss: int, dirty: int = 0, *, shared: int = 0, flags: str = "rd mr mw me") -> _File:
-    """One region of a mapped file: ``rss`` kB resident, of which ``dirty`` were written, ``shared`` are shared."""
+    """One region of a mapped file: ``rss`` kB resident, ``dirty`` of it written, ``shared`` of it shared."""
     clean = rss - dirty - shared
     counters = {"Rss": rss, "Pss": rss - shared // 2, "Shared_Clean": shared, "Private_Clean": clean}
     return line, {**counters, "Private_Dirty": dirty, "Anonymous": dirty, "Referenced": rss}, flags
@@ -87,53 +87,118 @@ def _list_regions(is_later: bool) -> list[_File]:
 
 _MODULES = [
     {
-        "path": _PROGRAM, "dev_major": 0xFE, "dev_minor": 0, "inode": 0x64, "base": 0, "low": 0x400000,
-        "high": 0x40A000, "build_id": "5e1f" * 10, "file_size": 30_104, "elf_class": 64, "machine": 62, "type": 2,
+        "path": _PROGRAM,
+        "dev_major": 0xFE,
+        "dev_minor": 0,
+        "inode": 0x64,
+        "base": 0,
+        "low": 0x400000,
+        "high": 0x40A000,
+        "build_id": "5e1f" * 10,
+        "file_size": 30_104,
+        "elf_class": 64,
+        "machine": 62,
+        "type": 2,
     },
     {
-        "path": _LIBRARY, "dev_major": 0xFE, "dev_minor": 0, "inode": 0x66, "base": 0x7F0A70000000,
-        "low": 0x7F0A70000000, "high": 0x7F0A701D7000, "build_id": "93ac" * 10, "file_size": 1_926_232,
-        "elf_class": 64, "machine": 62, "type": 3,
+        "path": _LIBRARY,
+        "dev_major": 0xFE,
+        "dev_minor": 0,
+        "inode": 0x66,
+        "base": 0x7F0A70000000,
+        "low": 0x7F0A70000000,
+        "high": 0x7F0A701D7000,
+        "build_id": "93ac" * 10,
+        "file_size": 1_926_232,
+        "elf_class": 64,
+        "machine": 62,
+        "type": 3,
     },
-]  # fmt: skip
+]
 _SEGMENTS = [
     {"module": 0, "offset": 0, "vaddr": 0x400000, "filesz": 0x4F0, "memsz": 0x4F0, "flags": 4},
     {"module": 0, "offset": 0x1000, "vaddr": 0x401000, "filesz": 0x4A10, "memsz": 0x4A10, "flags": 5},
     {"module": 0, "offset": 0x6000, "vaddr": 0x406000, "filesz": 0x1A00, "memsz": 0x3800, "flags": 6},
 ]
 _PROCESSES = [
-    {"pid": 1, "ppid": 0, "user": "root", "uid": 0, "name": "init", "threads": 1, "rss": 9 << 20, "starttime": 3},
-    {"pid": PID, "ppid": 1, "user": "shop", "uid": 1000, "name": "shop", "threads": 2, "rss": 5 << 20,
-     "private": 3 << 20, "starttime": 98_765, "elf_class": 64},
-]  # fmt: skip
+    {
+        "pid": 1,
+        "ppid": 0,
+        "user": "root",
+        "uid": 0,
+        "name": "init",
+        "threads": 1,
+        "rss": 9 << 20,
+        "starttime": 3,
+    },
+    {
+        "pid": PID,
+        "ppid": 1,
+        "user": "shop",
+        "uid": 1000,
+        "name": "shop",
+        "threads": 2,
+        "rss": 5 << 20,
+        "private": 3 << 20,
+        "starttime": 98_765,
+        "elf_class": 64,
+    },
+]
 
 
 def _make_capture(time_ns: int) -> Capture:
     return Capture(
         host={
-            "id": "c0ffee" * 10, "hostname": "till-3", "os": "linux", "kernel": "6.12.0", "machine": "x86_64",
-            "os_release": "Debian GNU/Linux 13 (trixie)", "boot_id": "0d15ea5e-0000-4000-8000-000000000001",
-            "page_size": 4096, "clk_tck": 100,
+            "id": "c0ffee" * 10,
+            "hostname": "till-3",
+            "os": "linux",
+            "kernel": "6.12.0",
+            "machine": "x86_64",
+            "os_release": "Debian GNU/Linux 13 (trixie)",
+            "boot_id": "0d15ea5e-0000-4000-8000-000000000001",
+            "page_size": 4096,
+            "clk_tck": 100,
         },
         system={
-            "meminfo": {"MemTotal": 8 << 30, "SwapTotal": 2 << 30, "CommitLimit": 6 << 30, "Committed_AS": 1 << 30},
-            "max_map_count": 65530, "mmap_min_addr": 65536, "overcommit_memory": 0, "overcommit_ratio": 50,
+            "meminfo": {
+                "MemTotal": 8 << 30,
+                "SwapTotal": 2 << 30,
+                "CommitLimit": 6 << 30,
+                "Committed_AS": 1 << 30,
+            },
+            "max_map_count": 65530,
+            "mmap_min_addr": 65536,
+            "overcommit_memory": 0,
+            "overcommit_ratio": 50,
         },
         moment={"time_ns": time_ns},
         tables={"processes": make_raw_table(_PROCESSES)},
         capability=[Capability("processes", "ok")],
-    )  # fmt: skip
+    )
 
 
 def _make_process() -> dict[str, Any]:
     unlimited = [None, None, "bytes"]
     return {
-        "pid": PID, "name": "shop", "exe": _PROGRAM, "cmdline": [_PROGRAM, "--till", "3"], "uid": 1000, "gid": 1000,
-        "page_size": 4096, "status": {"VmPTE": 96 << 10}, "stat": {"starttime": 98_765},
+        "pid": PID,
+        "name": "shop",
+        "exe": _PROGRAM,
+        "cmdline": [_PROGRAM, "--till", "3"],
+        "uid": 1000,
+        "gid": 1000,
+        "page_size": 4096,
+        "status": {"VmPTE": 96 << 10},
+        "stat": {"starttime": 98_765},
         "limits": {"Max address space": unlimited, "Max data size": unlimited},
-        "elf": {"class": 64, "machine": "x86_64"}, "personality": 0, "pid_namespace": 4026531836,
-        "range": {"start": 0x10000, "end": 0x7FFF_FFFF_F000, "source": "vm.mmap_min_addr; TASK_SIZE of x86_64"},
-    }  # fmt: skip
+        "elf": {"class": 64, "machine": "x86_64"},
+        "personality": 0,
+        "pid_namespace": 4026531836,
+        "range": {
+            "start": 0x10000,
+            "end": 0x7FFF_FFFF_F000,
+            "source": "vm.mmap_min_addr; TASK_SIZE of x86_64",
+        },
+    }
 
 
 def _make_snapshot(is_later: bool) -> Snapshot:
@@ -146,7 +211,7 @@ def _make_snapshot(is_later: bool) -> Snapshot:
         {"tid": PID, "name": "shop", "state": "S", "starttime": 98_765, "sp": 0x7FFE4001_FA10},
         {"tid": PID + 1, "name": "ticker", "state": "S", "starttime": 98_770, "sp": _STACK_POINTER},
     ]
-    tables = {"threads": threads, "modules": _MODULES, "segments": _SEGMENTS}
+    tables: dict[str, list[dict[str, Any]]] = {"threads": threads, "modules": _MODULES, "segments": _SEGMENTS}
     return dataclasses.replace(
         read := snapshot_from_text(b"".join(text)),
         capture=_make_capture(time_ns),
