@@ -105,8 +105,17 @@ def _build_programs() -> None:
     subprocess.run(["javac", "-d", str(DEMO), str(PROGRAMS / "Blocked.java")], check=True)
 
 
+def _show_cgroup() -> None:
+    """Mount cgroup version 1 anew, where it is in use: the mount that is there has the paths of outside."""
+    mount = "/sys/fs/cgroup/memory"
+    if os.path.ismount(mount):
+        subprocess.run(["umount", mount], check=True)
+        subprocess.run(["mount", "-t", "cgroup", "-o", "memory", "none", mount], check=True)
+
+
 def _collect_all() -> None:
     subprocess.run(["hostname", "demo"], check=True)
+    _show_cgroup()
     _collect_pair()
     _collect_leak()
     _collect_blocked("linux-arenas-v1.0.mmp", "./arenas")
