@@ -73,14 +73,14 @@ class Images:
     @cached_property
     def _is_executable(self) -> Bools:
         """Regions of loads of which some part is mapped executable."""
-        executable = np.unique(self.load[self._layout.rights.executable])
+        executable = self.load[self._layout.rights.executable]
         return np.asarray(np.isin(self.load, executable) & (self.load >= 0), np.bool_)
 
     @cached_property
     def elf(self) -> Bools:
         """Parts of loads of files that are known to be ELF and are mapped executable."""
         read = self._modules.numbers("elf_class").is_known
-        known = np.unique(self._layout.file[(self.module >= 0) & np.append(read, False)[self.module]])
+        known = self._layout.file[(self.module >= 0) & np.append(read, False)[self.module]]
         return self._is_executable & np.isin(self._layout.file, known)
 
     @cached_property
