@@ -9,7 +9,7 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
@@ -47,6 +47,37 @@ _make_typer = functools.partial(
 """Plain help: that of rich takes twice the time."""
 
 
+_WORDS = ((str | None,), (list[str],), (list[str] | None,))
+"""What options and arguments of words are annotated with."""
+
+
+def _spare_conversions(parameters: list[Any], words: Collection[str]) -> list[Any]:
+    """Have parameters take words, and nothing, as they are, and leave every other value to typer.
+
+    typer converts with pydantic, whose import costs more than a whole small answer (0.06 s).
+    """
+    for parameter in parameters:
+        if not isinstance(parameter.process_value, functools.partial):
+            process = functools.partial(_take, parameter, parameter.process_value, parameter.name in words)
+            parameter.process_value = process
+    return parameters
+
+
+def _take(parameter: Any, process: Callable[..., Any], is_words: bool, ctx: Any, value: Any) -> Any:
+    is_absent = value is None and not parameter.required
+    return value if is_absent or (is_words and value) else process(ctx, value)
+
+
+class PlainCommand(TyperCommand):
+    """A command whose ``words`` are the names of the parameters that need no conversion."""
+
+    words: Collection[str] = ()
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """List the parameters, --help among them."""
+        return _spare_conversions(super().get_params(ctx), self.words)
+
+
 class LazyGroup(TyperGroup):
     """A group that knows its commands by name, and imports a command's module when it is asked for."""
 
@@ -55,9 +86,12 @@ class LazyGroup(TyperGroup):
         for name, sentence in COMMANDS.items():
             self.add_command(TyperCommand(name, short_help=sentence))
 
-    def get_command(
-        self, ctx: Any, cmd_name: str
-    ) -> Any:  # click's context: another class in each release of typer
+    # click's context is another class in each release of typer: hence Any
+    def get_params(self, ctx: Any) -> list[Any]:
+        """List the parameters, --help among them."""
+        return _spare_conversions(super().get_params(ctx), ())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import and build one command; None where there is none of that name."""
         return _build_command(cmd_name) if cmd_name in COMMANDS else None
 
@@ -114,25 +148,11 @@ def _build_command(name: str) -> Any:
         app.command(name, cls=ForwardCommand, help=module.__doc__)(_make_forward(module))
         return get_command(app)
     function = expand_groups(module.run, _end_with)
-    app.command(name, help=module.__doc__)(function)
+    app.command(name, cls=PlainCommand, help=module.__doc__)(function)
     command: Any = get_command(app)
-    for parameter in command.params:
-        is_words = get_args(function.__annotations__.get(parameter.name))[:1] in _WORDS
-        process = functools.partial(_take_words, parameter, parameter.process_value, is_words)
-        parameter.process_value = process
+    annotations = function.__annotations__
+    command.words = {name for name, kind in annotations.items() if get_args(kind)[:1] in _WORDS}
     return command
-
-
-_WORDS = ((str | None,), (list[str],), (list[str] | None,))
-
-
-def _take_words(parameter: Any, process: Callable[..., Any], is_words: bool, ctx: Any, value: Any) -> Any:
-    """Take words as they were typed, and leave every other value to typer.
-
-    typer converts with pydantic, whose import costs more than a whole small answer (0.06 s); words need none.
-    """
-    is_absent = value is None and not parameter.required
-    return value if is_absent or (is_words and value) else process(ctx, value)
 
 
 def _make_forward(module: ModuleType) -> Callable[[typer.Context], None]:
@@ -150,9 +170,7 @@ def _end_with(work: Callable[[], int]) -> None:
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:  # the reader had enough, as in `mmp regions a.mmp | head`: quiet, and no failure
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # Python flushes once more as it leaves
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         code = 0
     if code:
         raise typer.Exit(code)
