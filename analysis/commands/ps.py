@@ -1,6 +1,7 @@
 """List the processes that could be collected.
 
-Private memory and the like are null where only the owner of the process, or root, may read them.
+Private memory and the like are null where only the owner of the process, or root, may read them. Kernel
+threads and zombies have no memory to collect: only -v lists them.
 
 \b
 Example:
@@ -26,7 +27,7 @@ def run(listing: Listing, writing: Writing, manner: Manner) -> int:
     from mmpscope.analysis.reporters.list_report import draw_list
     from mmpscope.analysis.reporters.report import Report, deliver
 
-    table, rest = limit_rows(sort_rows(_list_processes(), listing.sort), listing.limit)
+    table, rest = limit_rows(sort_rows(_list_processes(every=manner.verbose), listing.sort), listing.limit)
     deliver(
         [Report("processes", lambda screen: draw_list("processes", table, rest, screen), {}, table)],
         writing,
@@ -35,15 +36,16 @@ def run(listing: Listing, writing: Writing, manner: Manner) -> int:
     return 0
 
 
-def _list_processes() -> pa.Table:
+def _list_processes(*, every: bool) -> pa.Table:
     import pyarrow as pa
-    from mmpscope.analysis.schema import PROCESSES, Field
+    from mmpscope.analysis.reporters.list_report import PROGRAM
+    from mmpscope.analysis.schema import PROCESSES
     from mmpscope.collector.ps import list_processes
 
-    rows = list_processes()
+    rows = [row for row in list_processes() if every or row.rss is not None]
     columns = {
         field.name: pa.array([_take(row, field.name) for row in rows], field.type)
-        for field in (*PROCESSES, Field("executable", "string", "", "program file"))
+        for field in (*PROCESSES, PROGRAM)
     }
     return pa.table(columns)
 

@@ -10,13 +10,16 @@ from mmpscope.analysis.reporters.head import describe_capability, describe_snaps
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.text_table import KEEP, explain_marks, render_table
-from mmpscope.analysis.schema import TABLES
+from mmpscope.analysis.schema import TABLES, Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["draw_list", "report_list"]
+__all__ = ["PROGRAM", "draw_list", "report_list"]
+
+PROGRAM = Field("executable", "string", "", "program file; null where it may not be read")
+"""What `mmp ps` knows of a process besides the table of a snapshot."""
 
 _MAPPED = (
     Shown("size", "Size", 30),
@@ -97,7 +100,7 @@ def draw_list(kind: str, table: pa.Table, rest: pa.Table, screen: Screen) -> lis
     if not table.num_rows:
         return [f"no {kind}"]
     wanted = [column for column in _COLUMNS[kind] if screen.verbose or column.name not in _ONLY_IN_DETAIL]
-    laid = lay_out(TABLES[kind], wanted, table, rest)
+    laid = lay_out((*TABLES[kind], PROGRAM), wanted, table, rest)
     columns = [column for column in laid if _says_something(column.cells)]
     return render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
 

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -43,11 +44,17 @@ def test_clean_input_is_answered_on_stdout_alone(command: str, shop: Path) -> No
 
 
 def test_ps_lists_what_runs() -> None:
-    """This very process is among them."""
+    """This very process is among them; what has no memory comes with -v alone."""
     answer = run_mmp("ps", "--json")
     assert (answer.code, answer.err) == (0, "")
-    assert any(row["pid"] for row in json.loads(answer.out)["rows"])
-    assert "PID" in run_mmp("ps", "-n", 3).out
+    rows = {row["pid"]: row for row in json.loads(answer.out)["rows"]}
+    assert rows[os.getpid()]["rss"] > rows[os.getpid()]["private"] > 0
+    assert all(row["rss"] is not None for row in rows.values())
+    for more in ((), ("-v",), ("-n", 1, "--sort", "rss")):
+        answer = run_mmp("ps", *more, columns=160)
+        assert (answer.code, answer.err) == (0, "")
+        assert " PID  Parent  User" in answer.out
+    assert "more)" in answer.out
 
 
 @pytest.mark.parametrize("command", ["summary", "regions", "heaps", "free"])

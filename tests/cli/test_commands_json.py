@@ -1,4 +1,4 @@
-"""What `--json` prints is what docs/json.md says: the keys of each kind, the columns of its rows, addresses as text."""
+"""What `--json` prints is what docs/json.md says: keys of each kind, columns of rows, addresses as text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _ask(kind: str, shop: Path) -> dict[str, Any]:
 def _read_kinds() -> dict[str, list[str]]:
     """Return the cells after the schema for each kind of the document's table."""
     table = DOCUMENT.read_text().partition("\n## Kinds\n")[2].partition("\n## ")[0]
-    kinds = {}
+    kinds: dict[str, list[str]] = {}
     for line in re.findall(r"^\| (`\w+/1`.*) \|$", table, re.MULTILINE):
         schemas, *cells = (cell.strip() for cell in line.split("|"))
         kinds |= dict.fromkeys(re.findall(r"`(\w+)/1`", schemas), cells)
@@ -67,8 +67,7 @@ def _list_words(text: str) -> set[str]:
 def test_an_answer_has_the_keys_of_its_kind(kind: str, shop: Path) -> None:
     """The schema first, rows last, between them what the document names for that kind: no more, no less."""
     answer = _ask(kind, shop)
-    assert list(answer)[0] == "schema"
-    assert list(answer)[-1] == "rows"
+    assert [*answer][:: len(answer) - 1] == ["schema", "rows"]
     assert answer["schema"] == f"mmpscope/{kind}/1"
     assert set(answer) - {"schema", "rows"} == _list_words(_read_kinds()[kind][-1])
 
