@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib.abc import MetaPathFinder
@@ -10,6 +11,9 @@ from typing import NoReturn
 from mmpscope.formats.errors import MmpError
 
 __all__ = ["main", "start"]
+
+_GC_THRESHOLD = 200_000
+"""Snapshots are in no cycles; the collector would only walk modules again and again as they are imported."""
 
 
 class _NoPandas(MetaPathFinder):
@@ -28,6 +32,7 @@ class _NoPandas(MetaPathFinder):
 def start() -> NoReturn:
     """Be the program `mmp`: a process of its own, in which nothing else runs."""
     sys.meta_path.insert(0, _NoPandas())
+    gc.set_threshold(_GC_THRESHOLD)
     sys.exit(main())
 
 
