@@ -53,14 +53,20 @@ def shorten_middle(text: str, width: int, mark: str = "…") -> str:
     """Cut the middle out so that the text fits ``width`` columns; both ends of a path tell more than its
     middle.
 
-    The end gets more than the start: it holds the file's name.
+    The end gets more than the start: it holds the file's name. Of a path, all of the name stays if it can,
+    else its two ends: many a library of Python ends in the same 25 characters.
     """
     if measure_width(text) <= width:
         return text
     room = max(width - len(mark), 0)
-    head = _take(text, room // 3)
-    tail = _take(text[::-1], room - measure_width(head))[::-1]
-    return head + mark[:width] + tail
+    end = room - room // 3
+    if text.startswith("/"):
+        name = text[text.rindex("/") + 1 :]
+        if measure_width(name) >= room > 0:
+            return f"{mark}/{shorten_middle(name, room - 1, mark)}"
+        end = max(end, measure_width(name) + 1)
+    tail = _take(text[::-1], end)[::-1]
+    return _take(text, room - measure_width(tail)) + mark[:width] + tail
 
 
 def _take(text: str, width: int) -> str:

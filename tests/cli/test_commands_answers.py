@@ -17,7 +17,7 @@ from support.mmp_command import run_mmp
 from support.shop import write_shop
 from support.small_file import make_small_file
 
-READERS = ("info", "verify", "summary", "regions", "threads", "modules", "heaps", "processes", "free")
+READERS = ("info", "verify", "summary", "regions", "threads", "modules", "heaps", "processes", "free", "diff")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def _addresses(text: str) -> list[str]:
 def test_clean_input_is_answered_on_stdout_alone(command: str, shop: Path) -> None:
     """Exit 0 and not a word on stderr, as text and as JSON."""
     for more in ((), ("--json",), ("-v",), ("-q", "--no-color", "--no-progress")):
-        answer = run_mmp(command, f"{shop}#0" if command != "verify" else shop, *more)
+        answer = run_mmp(command, shop if command in {"verify", "diff"} else f"{shop}#0", *more)
         assert (answer.code, answer.err) == (0, "")
         assert answer.out.endswith("\n")
 

@@ -16,7 +16,7 @@ from mmpscope.formats.proc.reader import snapshot_from_text
 from pyarrow import parquet
 from support.loaded import make_raw_table
 from support.mmp_command import run_mmp
-from support.shop import make_shop
+from support.shop import make_shop, write_shop
 from support.smaps_text import Block, MapLine, make_block
 
 LONG = "/srv/" + "x" * 4990 + "/tail"
@@ -97,6 +97,16 @@ def test_f49_a_spreadsheet_runs_no_name(table: str, path: Path) -> None:
     assert not [cell for cell in cells if cell[0] in "=@+\t\r"]
     assert not [cell for cell in cells if cell[0] == "-" and not re.fullmatch(r"-\d+", cell)]
     assert all(row["size"].isdecimal() for row in rows)
+
+
+def test_f49_negative_numbers_stay_numbers(tmp_path: Path) -> None:
+    """A delta below zero has neither quotes nor an apostrophe, as the column of a chart needs it."""
+    shop = write_shop(tmp_path)
+    text = run_mmp("export", f"{shop}#1", f"{shop}#0", "-t", "diff", "--format", "csv").out
+    rows = list(csv.DictReader(io.StringIO(text)))
+    deltas = {row["address_a"]: row["size_delta"] for row in rows}
+    assert deltas["0x00007f0a90000000"] == "-8388608"
+    assert ",-8388608," in text
 
 
 def test_f49_json_and_parquet_hold_every_name_as_it_is(path: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from support.odd_files import UNREADABLE, write_unreadable
 from support.shop import make_shop, write_shop
 from support.small_file import make_small_file
 
-READERS = ("info", "summary", "regions", "threads", "modules", "heaps", "processes", "free", "export")
+READERS = ("info", "summary", "regions", "threads", "modules", "heaps", "processes", "free", "diff", "export")
 
 
 @pytest.fixture
@@ -107,6 +107,9 @@ def test_an_empty_name_is_not_the_current_folder(tmp_path: Path, monkeypatch: py
         "export X --format parquet",
         "export X --format smaps",
         "info X -o none.csv",
+        "diff X X X",
+        "diff X --metric colour",
+        "diff X --limit -1",
         "summary X -o none.smaps",
     ],
 )
