@@ -11,7 +11,6 @@ from pathlib import Path
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.snapshot import LoadedSnapshot
-from mmpscope.analysis.user_rules import read_rules
 from mmpscope.formats.errors import InputError
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import open_source
@@ -35,9 +34,15 @@ def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) 
     Raises UsageError for a snapshot that is not there, InputError or FormatError for an input that cannot
     be read.
     """
-    own = read_rules(rules) if rules is not None else ()
+    own = _read_rules(rules) if rules is not None else ()
     opened = open_inputs(*inputs, partial=partial)
     return [snapshot for each in opened for snapshot in load_chosen(*each, own)]
+
+
+def _read_rules(path: Path) -> Sequence[Rule]:
+    from mmpscope.analysis.user_rules import read_rules  # TOML: few have rules of their own
+
+    return read_rules(path)
 
 
 def open_inputs(*inputs: str | Path, partial: bool = False) -> Iterator[tuple[str, Source, Sequence[int]]]:
