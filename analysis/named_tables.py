@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -42,7 +42,7 @@ def make_table(snapshot: LoadedSnapshot, name: str) -> pa.Table:
     return table.add_column(0, "snapshot", label)
 
 
-def stack_tables(snapshots: Sequence[LoadedSnapshot], name: str, types: Sequence[str] = ()) -> pa.Table:
+def stack_tables(snapshots: Iterable[LoadedSnapshot], name: str, types: Sequence[str] = ()) -> pa.Table:
     """Stack the same table of many snapshots, keeping some types; a column that one lacks is null there.
 
     Raises UsageError where types were asked for and the table has none.

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import Listing, Manner, Reading, Writing
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.formats.source import Fault
 
 __all__ = ["list_parts", "load_each", "load_pair", "warn"]
 
@@ -22,17 +23,22 @@ __all__ = ["list_parts", "load_each", "load_pair", "warn"]
 def load_each(inputs: Sequence[str], reading: Reading, manner: Manner) -> Iterator[LoadedSnapshot]:
     """Load the snapshots of all inputs and yield one after the other, letting go of each before the next.
 
-    Damage that --partial survived is told on stderr. Raises FormatError and UsageError.
+    Damage that --partial survived is told on stderr. Raises FormatError, UsageError, and CannotTellError
+    where there is no snapshot at all.
     """
     from mmpscope.analysis.loading import load_chosen, open_inputs
     from mmpscope.analysis.reporters.info_report import describe_fault
     from mmpscope.analysis.user_rules import read_rules
 
     rules = () if reading.rules is None else read_rules(Path(reading.rules))
+    is_empty = True
     for path, source, chosen in open_inputs(*inputs, partial=reading.partial):
         for fault in source.faults:
             warn(f"{path}: {describe_fault(fault)}", manner)
         yield from load_chosen(path, source, chosen, rules)
+        is_empty = is_empty and not chosen
+    if is_empty:
+        raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}. `mmp info` tells what there is")
 
 
 def load_pair(
@@ -67,6 +73,13 @@ def list_parts(
     writing, manner = outlet
     deliver((answer(snapshot) for snapshot in load_each(inputs, reading, manner)), writing, manner)
     return 0
+
+
+def _warn_of_faults(path: str, faults: Sequence[Fault], manner: Manner) -> None:
+    for fault in faults:
+        from mmpscope.analysis.reporters.info_report import describe_fault
+
+        warn(f"{path}: {describe_fault(fault)}", manner)
 
 
 def warn(sentence: str, manner: Manner) -> None:

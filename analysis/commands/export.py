@@ -59,21 +59,24 @@ def run(
     if chosen == "smaps":
         _write_smaps(list(load_each(inputs, reading, manner)), output, force=outlet.force)
     else:
-        table = _make_table(inputs, choice.table, types, reading, manner)
+        table = _make_table(inputs, choice.table, types, (reading, manner), output)
         write_table(table, output, chosen, force=outlet.force)
     return 0
 
 
-def _make_table(inputs: list[str], name: str, types: Types, reading: Reading, manner: Manner) -> pa.Table:
+def _make_table(
+    inputs: list[str], name: str, types: Types, how: tuple[Reading, Manner], output: str
+) -> pa.Table:
     from mmpscope.analysis.commands import load_each, load_pair
     from mmpscope.analysis.listing import choose_types
     from mmpscope.analysis.named_tables import compare, stack_tables
+    from mmpscope.analysis.progress import follow
 
     chosen = choose_types(types.type)
     if name == "diff":
-        before, after, _ = load_pair(inputs, reading, manner)
+        before, after, _ = load_pair(inputs, *how)
         return compare(before, after, chosen)
-    return stack_tables(list(load_each(inputs, reading, manner)), name, chosen)
+    return stack_tables(follow(load_each(inputs, *how), how[1], output), name, chosen)
 
 
 def _write_smaps(snapshots: Sequence[LoadedSnapshot], output: str, *, force: bool) -> None:

@@ -18,6 +18,7 @@ from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import EXTENSIONS, describe_columns, iterate_rows, write_table
 from mmpscope.analysis.options import Manner, Writing
 from mmpscope.analysis.output import STDOUT, check_output, open_output
+from mmpscope.analysis.progress import follow
 from mmpscope.analysis.reporters.screen import Screen, find_screen
 from mmpscope.analysis.schema import TABLES, Field
 
@@ -57,6 +58,7 @@ def deliver(reports: Iterable[Report], writing: Writing, manner: Manner) -> None
     path = writing.output or STDOUT
     suffix = PurePath(path).suffix.lower()
     check_output(path, force=writing.force)
+    reports = follow(reports, manner, path)
     if EXTENSIONS.get(suffix, "txt") != "txt" and not writing.json:
         write_table(_stack(list(reports)), path, force=writing.force)
     elif writing.json or suffix == ".json":

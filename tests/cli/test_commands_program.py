@@ -169,3 +169,27 @@ def test_a_stream_for_ascii_alone_gets_ascii(tmp_path: Path) -> None:
     assert run.stdout.isascii()
     assert b"####" in run.stdout
     assert b"..." in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("output", "more", "is_told"),
+    [
+        ("a.csv", (), True),
+        ("a.csv", ("-q",), False),
+        ("a.csv", ("--no-progress",), False),
+        ("-", (), False),
+    ],
+)
+def test_long_work_tells_how_far_it_is(
+    output: str, more: tuple[str, ...], is_told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a terminal, on stderr, where the answer goes elsewhere; the line is gone in the end."""
+    for pause in ("_PATIENCE_S", "_PAUSE_S"):
+        monkeypatch.setattr(f"mmpscope.analysis.progress.{pause}", 0)
+    monkeypatch.chdir(tmp_path)
+    path = write_shop(tmp_path)
+    answer = run_mmp("export", path, "--format", "csv", "-o", output, *more, terminal=True)
+    assert answer.code == 0
+    assert ("snapshots done: 1" in answer.err) == is_told
+    assert answer.err.endswith("\r\x1b[K" if is_told else "")
+    assert is_told or answer.err == ""

@@ -10,6 +10,7 @@ import pytest
 from mmpscope.analysis.cli import COMMANDS
 from mmpscope.formats.mmp.writer import write_file
 from mmpscope.formats.model import Capability
+from support.mmp_builder import MmpBuilder
 from support.mmp_command import Answer, run_mmp
 from support.odd_files import UNREADABLE, write_unreadable
 from support.shop import make_shop, write_shop
@@ -227,3 +228,16 @@ def test_an_option_that_a_command_lacks_is_exit_2(command: str) -> None:
     answer = run_mmp(command, "x.mmp", "--colour", "blue")
     assert answer.code == 2
     assert "No such option" in answer.err
+
+
+@pytest.mark.parametrize("command", ["summary", "free", "threads", "export"])
+def test_no_snapshot_is_no_answer(command: str, shop: Path, tmp_path: Path) -> None:
+    """A file that was closed before its first snapshot, and a choice of none: exit 4, not an empty page."""
+    empty = tmp_path / "none.mmp"
+    builder = MmpBuilder()
+    builder.add_header()
+    builder.close()
+    empty.write_bytes(builder.data)
+    _assert_refused(_ask(command, empty), 4, "there is no snapshot in")
+    _assert_refused(_ask(command, f"{shop}#5:"), 4, "there is no snapshot in")
+    assert "0 snapshots" in run_mmp("info", empty).out

@@ -29,9 +29,15 @@ class Answer(NamedTuple):
     err: str
 
 
-def run_mmp(*words: object, stdin: bytes = b"", columns: int = 80) -> Answer:
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def run_mmp(*words: object, stdin: bytes = b"", columns: int = 80, terminal: bool = False) -> Answer:
     """Run a command line in this process, exactly as the entry point does."""
-    given, out, err = (io.TextIOWrapper(io.BytesIO(data), "utf-8") for data in (stdin, b"", b""))
+    kind = _Terminal if terminal else io.TextIOWrapper
+    given, out, err = (kind(io.BytesIO(data), "utf-8") for data in (stdin, b"", b""))
     with (
         mock.patch.object(sys, "argv", ["mmp", *map(str, words)]),
         mock.patch.object(sys, "stdin", given),
