@@ -16,7 +16,7 @@ from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import open_source
 from mmpscope.formats.source import Source
 
-__all__ = ["expand_input", "load", "load_chosen", "open_inputs"]
+__all__ = ["expand_input", "load", "load_chosen", "load_rules", "open_inputs"]
 
 _CHOICE = re.compile(r"(?P<path>.+)#(?:(?P<one>-?\d+)|(?P<first>-?\d*):(?P<last>-?\d*))", re.DOTALL)
 _STDIN = "-"
@@ -34,13 +34,16 @@ def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) 
     Raises UsageError for a snapshot that is not there, InputError or FormatError for an input that cannot
     be read.
     """
-    own = _read_rules(rules) if rules is not None else ()
+    own = load_rules(rules)
     opened = open_inputs(*inputs, partial=partial)
     return [snapshot for each in opened for snapshot in load_chosen(*each, own)]
 
 
-def _read_rules(path: Path) -> Sequence[Rule]:
-    from mmpscope.analysis.user_rules import read_rules  # TOML: few have rules of their own
+def load_rules(path: Path | None) -> Sequence[Rule]:
+    """Read a user's own rules, none for None. FormatError where the file is not as described."""
+    if path is None:
+        return ()
+    from mmpscope.analysis.user_rules import read_rules  # TOML, which few have
 
     return read_rules(path)
 

@@ -26,15 +26,12 @@ def load_each(inputs: Sequence[str], reading: Reading, manner: Manner) -> Iterat
     Damage that --partial survived is told on stderr. Raises FormatError, UsageError, and CannotTellError
     where there is no snapshot at all.
     """
-    from mmpscope.analysis.loading import load_chosen, open_inputs
-    from mmpscope.analysis.reporters.info_report import describe_fault
-    from mmpscope.analysis.user_rules import read_rules
+    from mmpscope.analysis.loading import load_chosen, load_rules, open_inputs
 
-    rules = () if reading.rules is None else read_rules(Path(reading.rules))
+    rules = load_rules(None if reading.rules is None else Path(reading.rules))
     is_empty = True
     for path, source, chosen in open_inputs(*inputs, partial=reading.partial):
-        for fault in source.faults:
-            warn(f"{path}: {describe_fault(fault)}", manner)
+        _warn_of_faults(path, source.faults, manner)
         yield from load_chosen(path, source, chosen, rules)
         is_empty = is_empty and not chosen
     if is_empty:
