@@ -38,10 +38,11 @@ def report_fit(snapshot: LoadedSnapshot, answer: FitAnswer) -> Report:
         "placement": answer.placement,
         "sentence": sentence,
     }
+    label = snapshot.label  # the answer to many snapshots must not keep them and their files open
     rows = list(iterate_rows(describe_columns(answer.to_table(), FIT)))
 
     def draw(screen: Screen) -> list[str]:
-        lines = screen.wrap(show_name(f"{snapshot.label}: {sentence}"))
+        lines = screen.wrap(show_name(f"{label}: {sentence}"))
         return [*lines, "", *_draw_checks(answer, screen)] if screen.verbose else lines
 
     return Report("fit", draw, facts, rows=rows)

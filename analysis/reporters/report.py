@@ -60,7 +60,7 @@ def deliver(reports: Iterable[Report], writing: Writing, manner: Manner) -> None
     check_output(path, force=writing.force)
     reports = follow(reports, manner, path)
     if EXTENSIONS.get(suffix, "txt") != "txt" and not writing.json:
-        write_table(_stack(list(reports)), path, force=writing.force)
+        write_table(_stack(reports), path, force=writing.force)
     elif writing.json or suffix == ".json":
         _write_lines(chain.from_iterable(map(write_json, reports)), path, force=writing.force)
     else:
@@ -119,11 +119,15 @@ def _draw_all(reports: Iterable[Report], screen: Screen) -> Iterator[str]:
         yield from report.draw(screen)
 
 
-def _stack(reports: Sequence[Report]) -> pa.Table:
+def _stack(reports: Iterable[Report]) -> pa.Table:
+    """Keep the tables alone: a report holds on to its snapshot, and that to its open file."""
     import pyarrow as pa
 
-    tables = [report.table for report in reports if report.table is not None]
+    kinds, tables = set(), []
+    for report in reports:
+        kinds.add(report.kind)
+        tables += [report.table] if report.table is not None else []
     if not tables:
         raise UsageError("this answer is no table. Use --json, or a file name that ends in .json or .txt")
     stacked = pa.concat_tables(tables, promote_options="permissive")
-    return describe_columns(stacked, FIELDS[reports[0].kind])
+    return describe_columns(stacked, FIELDS[kinds.pop()])

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
 from pathlib import Path
 
@@ -190,3 +191,27 @@ def test_an_empty_text_is_a_process_without_address_space(tmp_path: Path) -> Non
     answer = run_mmp("summary", path)
     assert (answer.code, answer.err) == (0, "")
     assert "no address space" in answer.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["summary", "free --fits 1M", "heaps --json", "summary -o out.csv", "export -t summary -o out.csv"],
+)
+def test_any_number_of_files_needs_few_open_ones(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten thousand files are one folder to us, and the system opens a thousand at a time."""
+    monkeypatch.chdir(tmp_path)
+    content = write_shop(tmp_path).read_bytes()
+    (tmp_path / "night").mkdir()
+    for number in range(40):
+        (tmp_path / "night" / f"{number}.mmp").write_bytes(content)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = max(int(link.name) for link in Path("/proc/self/fd").iterdir())
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used + 20, hard))
+    try:
+        command, *more = words.split()
+        answer = run_mmp(command, "night", *more)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (answer.code, answer.err) == (4 if "--fits" in words else 0, "")
