@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.formats.errors import CorruptError, UnsupportedVersionError
+from mmpscope.formats.mmp.columns import ENCODINGS
+from mmpscope.formats.mmp.columns import TYPES as PYTHON_TYPES
 from mmpscope.formats.model import Column, Fact, Table
 from numpy.typing import NDArray
 
 __all__ = ["TableDecoder", "decode_table"]
 
-_MASK = (1 << 64) - 1
 _MAX_REFERENCES = 64
 _TYPES = {
     "uint": pa.uint64(),
@@ -24,7 +25,6 @@ _TYPES = {
     "bool": pa.bool_(),
     "text": pa.binary(),
 }
-_PYTHON_TYPES = {"uint": int, "int": int, "float": float, "bool": bool, "text": bytes}
 _RANGES = {"uint": range(1 << 64), "int": range(-(1 << 63), 1 << 63)}
 
 Uints = NDArray[np.uint64]
@@ -99,8 +99,9 @@ class TableDecoder:
         if column.enc in ("chain", "diff"):
             values = self._add_reference(name, column, depth)
             return _finish(name, column, values, rows)
-        if column.enc == "plain" and column.by is not None and column.type != "float":
-            return _finish(name, column, self._read_scaled(name, column, signed=column.type == "int"), rows)
+        if column.enc == "plain" and column.by is not None:
+            stored = _read_plain(name, column, rows)
+            return _finish(name, column, stored[self._find_places(name, column.by)], rows)
         if column.enc == "dict":
             codes, values = self._read_dictionary(name, column)
             taken = values.take(pa.array(codes))
@@ -113,24 +114,15 @@ class TableDecoder:
         return self._constants[key]
 
     def _add_reference(self, name: str, column: Column, depth: int) -> Uints:
-        values = self._read_scaled(name, column, signed=True)
+        values = _read_scaled(name, column, self._table.rows, signed=True)
         other = self._follow(name, column, depth)
         if other.type not in (pa.uint64(), pa.int64()):
             raise CorruptError(f"it counts from a column {column.of!r} that holds no integers", field=name)
         base: Uints = other.fill_null(0).to_numpy(zero_copy_only=False).view(np.uint64)
         if column.enc == "diff":
-            return values + base
+            return base + (values if column.by is None else values[self._find_places(name, column.by)])
         values[1:] += base[:-1]
         return np.cumsum(values, out=values)
-
-    def _read_scaled(self, name: str, column: Column, *, signed: bool) -> Uints:
-        """Read stored numbers, brought from the order of another column's codes into that of the table."""
-        stored = _read_stored(name, column, self._table.rows, signed=signed)
-        if column.by is not None:
-            if column.enc not in ("plain", "diff"):
-                raise UnsupportedVersionError(f"an order with {column.enc!r} is unknown", field=name)
-            stored = stored[self._find_places(name, column.by)]
-        return _scale(column, stored)
 
     def _find_places(self, name: str, by: str) -> NDArray[np.int64]:
         """Return where each row of the table stands in the order of the codes of ``by``."""
@@ -144,11 +136,10 @@ class TableDecoder:
     def _read_dictionary(self, name: str, column: Column) -> tuple[NDArray[np.int32], pa.Array]:
         """Return codes and values; a dictionary without codes takes those of another column."""
         rows = self._table.rows
-        if column.values is None:
-            raise CorruptError("a dictionary without values", field=name)
-        if column.values.rows > rows:  # a constant of a trillion rows takes no bytes in the file
+        size = 0 if column.values is None else column.values.rows
+        if size > rows:  # a constant of a trillion rows takes no bytes in the file
             raise CorruptError("a dictionary with more values than the column has rows", field=name)
-        values = _decode_alone(name, column.values, column.values.rows)
+        values = _decode_nested(name, column.values, column.type, size)
         codes = self._read_codes(name, name if column.of is None else column.of)
         if rows and int(codes.max()) >= len(values):
             raise CorruptError("a code is beyond its dictionary", field=name)
@@ -157,6 +148,8 @@ class TableDecoder:
     def _read_codes(self, name: str, of: str) -> NDArray[np.integer]:
         """Read the codes of a dictionary column that has its own."""
         column = self._table.columns.get(of)
+        if column is not None:
+            _find_type(name, column)
         if column is None or column.enc != "dict" or column.of is not None:
             raise CorruptError(f"it refers to a column {of!r} that has no codes", field=name)
         return _read_stored(of, column, self._table.rows, signed=False)
@@ -203,28 +196,34 @@ def _show(values: pa.BinaryArray) -> tuple[pa.StringArray, pa.BinaryArray | None
         return pa.array(shown, pa.string()), pa.array(exact, pa.binary())
 
 
+def _decode_nested(name: str, column: Column | None, kind: str, rows: int) -> pa.Array:
+    """Decode a column inside a descriptor, which refers to no other one."""
+    if column is None:
+        raise CorruptError("the values of a dictionary or the ends of its texts are missing", field=name)
+    _find_type(name, column)
+    if column.type != kind or column.enc not in ("null", "const", "plain", "delta") or column.by is not None:
+        raise CorruptError("a column inside it is of another type or refers to a third", field=name)
+    return _decode_alone(name, column, rows)
+
+
 def _decode_alone(name: str, column: Column, rows: int) -> pa.Array:
     """Decode a column that refers to no other one; text stays bytes."""
-    kind = _find_type(name, column)
     if column.enc == "null":
-        return pa.nulls(rows, kind)
+        return pa.nulls(rows, _find_type(name, column))
     if column.enc == "const":
         return _repeat(name, column, rows)
-    if column.enc == "plain" and column.type == "text":
+    if column.enc == "delta":
+        values = _read_scaled(name, column, rows, signed=True)
+        return _finish(name, column, np.cumsum(values, out=values), rows)
+    if column.type == "text":
         return _read_text(name, column, rows)
-    if column.enc == "plain" and column.type == "float":
-        return _finish(name, column, _read_floats(name, column, rows), rows)
-    if column.enc not in ("plain", "delta"):
-        raise UnsupportedVersionError(f"the encoding {column.enc!r} is unknown to this version", field=name)
-    is_delta = column.enc == "delta"
-    values = _scale(column, _read_stored(name, column, rows, signed=is_delta or column.type == "int"))
-    return _finish(name, column, np.cumsum(values, out=values) if is_delta else values, rows)
+    return _finish(name, column, _read_plain(name, column, rows), rows)
 
 
 def _finish(name: str, column: Column, values: NDArray[np.generic], rows: int) -> pa.Array:
     """Make an array of decoded values and the column's validity bitmap, which Arrow has in the same form."""
     if column.type == "bool":
-        array = pa.array(values.view(np.uint64) != 0)
+        array = pa.array(values != 0)
         return array if column.valid is None else _mask(name, column, array, rows)
     return pa.Array.from_buffers(
         _TYPES[column.type], rows, [_read_valid(name, column, rows), pa.py_buffer(values)]
@@ -251,21 +250,23 @@ def _repeat(name: str, column: Column, rows: int) -> pa.Array:
 
 def _read_constant(name: str, column: Column) -> Fact:
     value, allowed = column.value, _RANGES.get(column.type)
-    if type(value) is not _PYTHON_TYPES[column.type] or (allowed is not None and value not in allowed):
+    if type(value) is not PYTHON_TYPES[column.type] or (allowed is not None and value not in allowed):
         raise CorruptError(f"its constant is no {column.type}", field=name)
     return value
 
 
 def _find_type(name: str, column: Column) -> pa.DataType:
-    if column.type not in _TYPES:
-        raise UnsupportedVersionError(f"the type {column.type!r} is unknown to this version", field=name)
+    if column.type not in ENCODINGS.get(column.enc, ()):
+        what = f"the encoding {column.enc!r} of {column.type!r} is unknown to this version"
+        raise UnsupportedVersionError(what, field=name)
     return _TYPES[column.type]
 
 
 def _read_text(name: str, column: Column, rows: int) -> pa.BinaryArray:
-    if column.ends is None:
-        raise CorruptError("text without end offsets", field=name)
-    ends = _decode_alone(name, column.ends, rows).fill_null(0).to_numpy(zero_copy_only=False)
+    decoded = _decode_nested(name, column.ends, "uint", rows)
+    if decoded.null_count:
+        raise CorruptError("text that ends nowhere", field=name)
+    ends = decoded.to_numpy(zero_copy_only=False)
     offsets = np.zeros(rows + 1, np.int64)
     offsets[1:] = ends
     if (rows and int(ends.max()) > len(column.data)) or (np.diff(offsets) < 0).any():
@@ -278,21 +279,31 @@ def _read_text(name: str, column: Column, rows: int) -> pa.BinaryArray:
     return pa.Array.from_buffers(pa.binary(), rows, buffers)
 
 
-def _read_floats(name: str, column: Column, rows: int) -> NDArray[np.float64]:
-    if column.width != 8 or len(column.data) != 8 * rows:
-        raise CorruptError("the data does not fit the number of rows", field=name)
-    return np.frombuffer(column.data, "<f8")
+def _read_plain(name: str, column: Column, rows: int) -> NDArray[np.generic]:
+    """Read numbers as they stand; only integers have a scale."""
+    if column.type == "float":
+        _check_size(name, column, rows, (8,))
+        return np.frombuffer(column.data, "<f8")
+    if column.type == "bool":
+        return _read_stored(name, column, rows, signed=False)
+    return _read_scaled(name, column, rows, signed=column.type == "int")
 
 
 def _read_stored(name: str, column: Column, rows: int, *, signed: bool) -> NDArray[np.integer]:
-    if column.width not in (1, 2, 4, 8) or len(column.data) != column.width * rows:
+    _check_size(name, column, rows, (1, 2, 4, 8))
+    return np.frombuffer(column.data, f"<{'i' if signed else 'u'}{column.width if rows else 1}")
+
+
+def _check_size(name: str, column: Column, rows: int, widths: tuple[int, ...]) -> None:
+    """Where nothing is stored, the width may be absent too."""
+    if len(column.data) != column.width * rows or (column.width not in widths and rows):
         raise CorruptError("the data does not fit the number of rows", field=name)
-    return np.frombuffer(column.data, f"<{'i' if signed else 'u'}{column.width}")
 
 
-def _scale(column: Column, stored: NDArray[np.integer]) -> Uints:
+def _read_scaled(name: str, column: Column, rows: int, *, signed: bool) -> Uints:
     """Widen to 64 bits and multiply, modulo 2^64; a negative number is its two's complement."""
-    wide = stored.astype(np.int64 if stored.dtype.kind == "i" else np.uint64).view(np.uint64)
+    stored = _read_stored(name, column, rows, signed=signed)
+    wide = stored.astype(np.int64 if signed else np.uint64).view(np.uint64)
     if column.scale != 1:
-        wide *= np.uint64(column.scale & _MASK)
+        wide *= np.uint64(column.scale)
     return wide

@@ -15,16 +15,23 @@ from mmpscope.formats.errors import CorruptError, UnsupportedVersionError
 from mmpscope.formats.mmp.encoding import Plain, encode_table
 from mmpscope.formats.model import Column, Fact, Table
 
-__all__ = ["Plain", "decode_column", "decode_table", "encode_table"]
+__all__ = ["ENCODINGS", "TYPES", "Plain", "decode_column", "decode_table", "encode_table"]
+
+TYPES: dict[str, type] = {"uint": int, "int": int, "float": float, "bool": bool, "text": bytes}
+"""Each column type, and what its values are in Python."""
+_INTEGERS = ("uint", "int")
+ENCODINGS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("null", "const", "plain", "same", "dict"), tuple(TYPES)),
+    **dict.fromkeys(("delta", "chain", "diff"), _INTEGERS),
+}
+"""Each encoding, and the types that it is for."""
 
 _MASK = (1 << 64) - 1
 _SIGN = 1 << 63
 _MAX_REFERENCES = 16
+_INNER = ("null", "const", "plain", "delta")  # the encodings that need no other column
 _UNSIGNED = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _SIGNED = {1: "b", 2: "h", 4: "i", 8: "q"}
-
-
-_TYPES = {"uint": int, "int": int, "float": float, "bool": bool, "text": bytes}
 _RANGES = {"uint": range(1 << 64), "int": range(-(1 << 63), 1 << 63)}
 
 
@@ -50,34 +57,48 @@ def decode_column(table: Table, name: str) -> list[Fact]:
 
 def _decode(table: Table, name: str, depth: int) -> list[Fact]:
     column, rows = table.columns[name], table.rows
-    if column.type not in _TYPES:
-        raise UnsupportedVersionError(f"the type {column.type!r} is unknown to this version", field=name)
+    _check_known(column, name)
     if column.enc == "same":
         return _follow(table, name, depth, (column.type,))
     if column.enc == "dict":
         return _mask(column, name, _decode_dict(table, name))
     if column.enc in ("chain", "diff"):
-        base = [value or 0 for value in _follow(table, name, depth, ("uint", "int"))]
-        stored = _restore_order(table, name, _read_scaled(column, name, rows, signed=True))
+        base = [value or 0 for value in _follow(table, name, depth, _INTEGERS)]
+        stored = _read_scaled(column, name, rows, signed=True)
         if column.enc == "diff":
-            values = list(map(add, stored, base))
+            values = list(map(add, _restore_order(table, name, stored), base))
         else:
             values = list(accumulate(map(add, stored, [0, *base])))
         return _mask(column, name, _wrap(column.type, values))
-    values = _decode_alone(column, name, rows)
-    return _mask(column, name, _restore_order(table, name, values))
+    decoded = _decode_alone(column, name, rows)
+    if column.enc == "plain" and column.type != "text":
+        decoded = _restore_order(table, name, decoded)
+    return _mask(column, name, decoded)
+
+
+def _check_known(column: Column, name: str) -> None:
+    if column.type not in ENCODINGS.get(column.enc, ()):
+        what = f"the encoding {column.enc!r} of {column.type!r} is unknown to this version"
+        raise UnsupportedVersionError(what, field=name)
+
+
+def _refer(table: Table, name: str, of: str | None) -> Column:
+    """Return another column that a column needs."""
+    column = None if of is None else table.columns.get(of)
+    if column is None:
+        raise CorruptError(f"it refers to a column {of!r} that is not there", field=name)
+    _check_known(column, name)
+    return column
 
 
 def _follow(table: Table, name: str, depth: int, types: Sequence[str]) -> list[Fact]:
     """Decode the column that a column refers to."""
     of = table.columns[name].of
-    if of is None or of not in table.columns:
-        raise CorruptError(f"it refers to a column {of!r} that is not there", field=name)
-    if table.columns[of].type not in types:
+    if _refer(table, name, of).type not in types:
         raise CorruptError(f"it refers to a column {of!r} of another type", field=name)
     if not depth:
         raise CorruptError("columns refer to each other in a circle or too deeply", field=name)
-    return _decode(table, of, depth - 1)
+    return _decode(table, str(of), depth - 1)
 
 
 def _restore_order(table: Table, name: str, stored: list[Fact]) -> list[Fact]:
@@ -85,8 +106,6 @@ def _restore_order(table: Table, name: str, stored: list[Fact]) -> list[Fact]:
     column = table.columns[name]
     if column.by is None:
         return stored
-    if column.enc not in ("plain", "diff"):
-        raise UnsupportedVersionError(f"an order with the encoding {column.enc!r} is unknown", field=name)
     codes = _read_codes(table, name, column.by)
     restored: list[Fact] = [None] * table.rows
     for row, value in zip(sorted(range(table.rows), key=codes.__getitem__), stored):
@@ -96,9 +115,10 @@ def _restore_order(table: Table, name: str, stored: list[Fact]) -> list[Fact]:
 
 def _decode_dict(table: Table, name: str) -> list[Fact]:
     column = table.columns[name]
-    if column.values is None or column.values.type != column.type or column.values.rows > table.rows:
-        raise CorruptError("a dictionary without values, or with more than rows", field=name)
-    values = _decode_nested(column.values, name, column.values.rows)
+    rows = 0 if column.values is None else column.values.rows
+    if rows > table.rows:
+        raise CorruptError("a dictionary has more values than the table has rows", field=name)
+    values = _decode_nested(column.values, name, column.type, rows)
     codes = _read_codes(table, name, name if column.of is None else column.of)
     if codes and max(codes) >= len(values):
         raise CorruptError("a code is beyond its dictionary", field=name)
@@ -106,17 +126,22 @@ def _decode_dict(table: Table, name: str) -> list[Fact]:
 
 
 def _read_codes(table: Table, name: str, of: str) -> Sequence[int]:
-    """Read the codes of a dictionary column that has its own."""
-    column = table.columns.get(of)
-    if column is None or column.enc != "dict" or column.of is not None:
+    """Read the codes of a dictionary column that has its own; which rows are null there is of no matter."""
+    column = _refer(table, name, of)
+    if column.enc != "dict" or column.of is not None:
         raise CorruptError(f"it refers to a column {of!r} that has no codes", field=name)
     return _read_numbers(column, of, table.rows, signed=False)
 
 
-def _decode_nested(column: Column, name: str, rows: int) -> list[Fact]:
+def _decode_nested(column: Column | None, name: str, kind: str, rows: int) -> list[Fact]:
     """Decode a column inside a descriptor, which refers to no other one."""
-    if column.enc in ("same", "dict", "chain", "diff") or column.by is not None:
-        raise CorruptError("a column inside another one refers to a third", field=name)
+    if column is None:
+        raise CorruptError("the values of a dictionary or the ends of its texts are missing", field=name)
+    _check_known(column, name)
+    if column.type != kind:
+        raise CorruptError(f"a column inside it is of the type {column.type!r} and not {kind!r}", field=name)
+    if column.enc not in _INNER or column.by is not None:
+        raise CorruptError("a column inside it refers to a third", field=name)
     return _mask(column, name, _decode_alone(column, name, rows))
 
 
@@ -126,15 +151,12 @@ def _decode_alone(column: Column, name: str, rows: int) -> list[Fact]:
         return [None] * rows
     if column.enc == "const":
         return [_check_constant(column, name)] * rows
-    if column.enc == "delta" and column.type in _RANGES:
+    if column.enc == "delta":
         return _wrap(column.type, list(accumulate(_read_scaled(column, name, rows, signed=True))))
-    if column.enc != "plain":
-        what = f"the encoding {column.enc!r} of {column.type} is unknown to this version"
-        raise UnsupportedVersionError(what, field=name)
     if column.type == "text":
         return _decode_text(column, name, rows)
     if column.type == "float":
-        _check_size(column, name, 8 * rows if column.width == 8 else -1)
+        _check_size(column, name, rows, (8,))
         return list(struct.unpack(f"<{rows}d", column.data))
     if column.type == "bool":
         return list(map(bool, _read_numbers(column, name, rows, signed=False)))
@@ -143,16 +165,14 @@ def _decode_alone(column: Column, name: str, rows: int) -> list[Fact]:
 
 def _check_constant(column: Column, name: str) -> Fact:
     value, allowed = column.value, _RANGES.get(column.type)
-    if type(value) is not _TYPES[column.type] or (allowed is not None and value not in allowed):
+    if type(value) is not TYPES[column.type] or (allowed is not None and value not in allowed):
         raise CorruptError(f"its constant is no {column.type}", field=name)
     return value
 
 
 def _decode_text(column: Column, name: str, rows: int) -> list[Fact]:
-    if column.ends is None or column.ends.type != "uint":
-        raise CorruptError("text without end offsets", field=name)
-    ends = [end or 0 for end in _decode_nested(column.ends, name, rows)]
-    if ends != sorted(ends) or (ends and ends[-1] > len(column.data)):
+    ends = _decode_nested(column.ends, name, "uint", rows)
+    if None in ends or ends != sorted(ends) or (ends and ends[-1] > len(column.data)):
         raise CorruptError("text ends outside its data", field=name)
     return [column.data[start:end] for start, end in zip([0, *ends], ends)]
 
@@ -163,18 +183,19 @@ def _read_scaled(column: Column, name: str, rows: int, *, signed: bool) -> list[
 
 def _read_numbers(column: Column, name: str, rows: int, *, signed: bool) -> Sequence[int]:
     codes = _SIGNED if signed else _UNSIGNED
-    _check_size(column, name, column.width * rows if column.width in codes else -1)
-    return struct.unpack(f"<{rows}{codes[column.width]}", column.data)
+    _check_size(column, name, rows, tuple(codes))
+    return struct.unpack(f"<{rows}{codes[column.width]}" if rows else "", column.data)
 
 
-def _check_size(column: Column, name: str, size: int) -> None:
-    if len(column.data) != size:
+def _check_size(column: Column, name: str, rows: int, widths: tuple[int, ...]) -> None:
+    """Where nothing is stored, the width may be absent too."""
+    if len(column.data) != column.width * rows or (column.width not in widths and rows):
         raise CorruptError("the data does not fit the number of rows", field=name)
 
 
 def _mask(column: Column, name: str, values: list[Fact]) -> list[Fact]:
     """Set the nulls of a validity bitmap, which has the least significant bit first."""
-    if column.valid is None:
+    if column.valid is None or column.enc == "null":
         return values
     if len(column.valid) != (len(values) + 7) // 8:
         raise CorruptError("the validity bitmap does not fit the number of rows", field=name)

@@ -11,16 +11,14 @@ from typing import Optional
 
 from mmpscope.formats.errors import CorruptError, FormatError, LimitError
 from mmpscope.formats.limits import Limits
+from mmpscope.formats.mmp.columns import ENCODINGS
 from mmpscope.formats.mmp.packing import Bounds, pack, unpack
 from mmpscope.formats.model import Column, Fact, Facts, Table
 
-__all__ = ["COMPRESSION_LEVEL", "ENCODINGS", "TYPES", "Origin", "StoredTables", "pack_tables"]
+__all__ = ["COMPRESSION_LEVEL", "Origin", "StoredTables", "pack_tables"]
 
 COMPRESSION_LEVEL = 6
 _STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED)  # the second wins where numbers outweigh names
-
-TYPES = ("uint", "int", "float", "bool", "text")
-ENCODINGS = ("null", "const", "plain", "delta", "chain", "same", "diff", "dict")
 
 # The keys of a column descriptor (docs/format.md, "Columns"), each with its type; Column has the defaults.
 _KEYS: dict[str, type] = {
@@ -157,7 +155,7 @@ def _read_column(name: str, described: Fact, most: int) -> Column:
     kind, enc = rest.pop("type", None), rest.pop("enc", None)
     if not isinstance(kind, str) or not isinstance(enc, str):
         raise CorruptError("a column descriptor lacks type or enc", field=name)
-    if kind not in TYPES or enc not in ENCODINGS:
+    if kind not in ENCODINGS.get(enc, ()):
         return Column(kind, enc, extra=rest)
     known: Facts = {key: rest.pop(key) for key in _KEYS if key in rest}
     for key, value in known.items():

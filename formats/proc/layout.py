@@ -10,7 +10,7 @@ A layout is the text of the block (map line and counter lines) with each value r
 - `{name}` is a text. `{name:d}` is a number in decimal, `{name:8d}` the same right-aligned with blanks to at
   least 8 characters, `{name:08x}` a number in lower-case hex, padded with zeros to at least 8.
 - `{name/1024:8d}` is the value divided by 1024: the line is in kB, the column in bytes.
-- `{end}` is start + size.
+- `{end}` is start + size, up to 2^64.
 - `{path@73}` is nothing where path is null; else at least one blank, and as many as it takes for the path to
   begin at column 73 of its line, counted from 0.
 - `{{` and `}}` are braces; everything else stands for itself, line ends included.
@@ -35,7 +35,6 @@ _TOKEN = re.compile(
     rb"|\{(?P<name>[A-Za-z_][\w-]*)(?P<kib>/1024)?(?::(?P<spec>(?:0?[1-9]\d{0,2})?[dx]))?\}"
 )
 _LINE_UNIT = 1024
-_MASK = (1 << 64) - 1
 
 
 class _Field(NamedTuple):
@@ -114,7 +113,7 @@ def _fill(part: _Part, row: Mapping[str, Fact]) -> bytes:
 
 def _take(field: _Field, row: Mapping[str, Fact]) -> Fact:
     if field.name == "end":
-        return (_number("start", row) + _number("size", row)) & _MASK
+        return _number("start", row) + _number("size", row)
     if not field.is_text:
         return _number(field.name, row) // field.unit
     value = row.get(field.name)

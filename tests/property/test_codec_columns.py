@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.formats.limits import DEFAULT_LIMITS
-from mmpscope.formats.mmp.columns import Plain, decode_table, encode_table
-from mmpscope.formats.mmp.tables import ENCODINGS, TYPES, StoredTables, pack_tables
+from mmpscope.formats.mmp.columns import ENCODINGS, TYPES, Plain, decode_table, encode_table
+from mmpscope.formats.mmp.tables import StoredTables, pack_tables
 from mmpscope.formats.model import Column, Table
 
 _TOP = (1 << 64) - 1

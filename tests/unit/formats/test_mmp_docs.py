@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.mmp import Plain, decode_table, encode_table, open_file, verify, write_file
+from mmpscope.formats.mmp.columns import ENCODINGS, TYPES
 from mmpscope.formats.mmp.frames import END_BYTES, MAGIC
 from mmpscope.formats.mmp.header import VERSION
-from mmpscope.formats.mmp.tables import ENCODINGS, TYPES
 from mmpscope.formats.model import Capture, Column, Snapshot
 
 _ROOT = Path(__file__).parents[3]

@@ -114,3 +114,10 @@ def test_text_that_cannot_have_been_in_its_encoding_is_said() -> None:
     regions = parse_smaps(b"00400000-00401000 r-xp 00000000 00:00 0    /\xff\n")
     with pytest.raises(CorruptError, match="encoding"):
         render_smaps(regions.encode(), {"encoding": "utf-16-le"})
+
+
+def test_an_end_is_not_reduced() -> None:
+    """A region up to the last address ends at 2^64, which is not address 0."""
+    layout = compile_layout(b"{start:08x}-{end:08x}{path@0}")
+    row = {"start": 0xFFFFFFFFFFFFF000, "size": 0x1000, "path": None}
+    assert render(layout, row) == b"fffffffffffff000-10000000000000000"
