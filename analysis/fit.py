@@ -18,6 +18,7 @@ from mmpscope.analysis.fit_limits import (
 from mmpscope.analysis.fit_places import Places, choose_place, find_places
 from mmpscope.analysis.free_schema import FIT
 from mmpscope.analysis.freespace import Window
+from mmpscope.analysis.reporters.amounts import show_size
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -106,5 +107,5 @@ def _check_holes(places: Places, size: int) -> Check:
     """A hole must hold the request from its first aligned address on."""
     available = places.largest_room
     count = len(places.find_fitting(size))
-    reason = f"{count} of {len(places.holes)} holes have room, aligned to {places.align} bytes"
+    reason = f"{count:,} of {len(places.holes):,} holes have room, aligned to {show_size(places.align)}"
     return Check("address space", FITS if count else DOES_NOT_FIT, available, reason)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.mapping_count import TOLERANCE, count_mappings
+from mmpscope.analysis.reporters.amounts import show_size
 from mmpscope.formats.model import Fact, Facts
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _check_mapping_count(snapshot: LoadedSnapshot) -> Check:
     name, count = "mapping count", count_mappings(snapshot)
     if count.limit is None:
         return Check(name, CANNOT_TELL, None, "vm.max_map_count is not in the snapshot")
-    reason = f"{count.count} mappings (within {TOLERANCE}), vm.max_map_count {count.limit}"
+    reason = f"{count.count:,} mappings (within {TOLERANCE}), vm.max_map_count {count.limit:,}"
     if count.count - TOLERANCE > count.limit:
         return Check(name, DOES_NOT_FIT, 0, reason)
     if count.count + TOLERANCE > count.limit:
@@ -80,10 +81,10 @@ def _check_rlimit(process: Facts, name: str, keys: tuple[str, str], size: int) -
         return Check(name, CANNOT_TELL, None, f'"{keys[0]}" is not in the snapshot')
     if stated[0] is None:
         return Check(name, FITS, None, "unlimited")
-    used = _get_number(process.get("status"), keys[1])
+    limit, used = show_size(stated[0]), _get_number(process.get("status"), keys[1])
     if used is None:
-        return Check(name, CANNOT_TELL, None, f"limit {stated[0]} bytes; {keys[1]} is not in the snapshot")
-    return _weigh(name, size, stated[0] - used, f"limit {stated[0]} bytes, {keys[1]} {used} bytes")
+        return Check(name, CANNOT_TELL, None, f"limit {limit}; {keys[1]} is not in the snapshot")
+    return _weigh(name, size, stated[0] - used, f"limit {limit}, {keys[1]} {show_size(used)}")
 
 
 def _weigh(name: str, size: int, available: int, reason: str) -> Check:
@@ -105,7 +106,7 @@ def _check_commit(system: Facts, size: int) -> Check:
     first, second = (_get_number(meminfo, name) for name in names)
     if first is None or second is None:
         return Check("commit limit", CANNOT_TELL, None, f"{' or '.join(names)} is not in the snapshot")
-    told = f"vm.overcommit_memory is {mode}: {names[0]} {first} bytes, {names[1]} {second} bytes"
+    told = f"vm.overcommit_memory is {mode}: {names[0]} {show_size(first)}, {names[1]} {show_size(second)}"
     return _weigh("commit limit", size, first - second if mode == _NEVER_OVERCOMMIT else first + second, told)
 
 
@@ -150,9 +151,9 @@ def _check_level(level: Fact, cache: int | None, size: int) -> Check:
         return Check("cgroup", FITS, None, f"no limit at {where}")
     if not isinstance(limit, int) or not isinstance(usage, int):
         return Check("cgroup", CANNOT_TELL, None, f"the usage of {where} is not in the snapshot")
-    told = f"limit {limit} bytes, usage {usage} bytes at {where}"
+    told = f"limit {show_size(limit)}, usage {show_size(usage)} at {where}"
     if cache is not None:
-        told += f", of which {cache} bytes are page cache; it binds when the memory is touched"
+        told += f", of which {show_size(cache)} are page cache; it binds when the memory is touched"
         return _weigh("cgroup", size, limit - usage + min(cache, usage), told)
     if limit - usage < size <= limit:
         told += "; how much of it can be given up is not known"

@@ -54,7 +54,7 @@ def _word(answer: FitAnswer, granularity: int) -> str:
         request += f" at a multiple of {show_size(answer.align)}"
     binding = answer.binding
     if answer.exit_code == 1:
-        most = "" if binding.available is None else f" allows {show_size(binding.available)} at most"
+        most = "" if binding.available is None else f" allows {_show_most(answer)} at most"
         return f"{request} does not fit: the {binding.name}{most} ({binding.reason})."
     if answer.exit_code == 4:
         return f"cannot tell if {request} fits: {binding.reason}."
@@ -63,6 +63,12 @@ def _word(answer: FitAnswer, granularity: int) -> str:
         "" if binding.available is None else f"; the {binding.name} allows {show_size(binding.available)}"
     )
     return f"{request} fits: {place}{nearest}."
+
+
+def _show_most(answer: FitAnswer) -> str:
+    """Add the bytes where both read alike: no one believes that 23.5 GiB do not fit into 23.5 GiB."""
+    most, available = show_size(answer.binding.available), answer.binding.available
+    return f"{most} ({available:,} of {answer.size:,} bytes)" if most == show_size(answer.size) else most
 
 
 def _draw_checks(answer: FitAnswer, screen: Screen) -> list[str]:
