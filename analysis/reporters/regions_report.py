@@ -55,9 +55,11 @@ def report_regions(snapshot: LoadedSnapshot, regions: pa.Table, shown: pa.Table,
         wanted = [column for column in _COLUMNS if is_nested or column.name != "blocks"]
         more, told = (_MORE, shown) if screen.verbose else ((), _name_unnamed(shown))
         laid = lay_out(REGIONS, [*wanted, *more, _DETAILS], told, rest)
-        columns = [_mark_free(column, shown) for column in laid]
+        kinds = shown["type"].cast("string").to_pylist()
+        columns = [_mark_free(column, kinds) for column in laid]
         if is_nested:
-            columns = [_mark_parts(column, shown["level"].to_pylist()) for column in columns]
+            levels = shown["level"].to_pylist()
+            columns = [_mark_parts(column, levels) for column in columns]
         lines = render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
         return [*draw_head(snapshot, screen), "", *lines]
 
@@ -73,9 +75,10 @@ def _name_unnamed(shown: pa.Table) -> pa.Table:
     return shown.set_column(shown.column_names.index("details"), "details", pc.coalesce(*texts))
 
 
-def _mark_free(column: TextColumn, shown: pa.Table) -> TextColumn:
+def _mark_free(column: TextColumn, kinds: Sequence[str]) -> TextColumn:
     """Tell figures that free space does not have from those that are not known."""
-    kinds = shown["type"].to_pylist()
+    if UNKNOWN not in column.cells:
+        return column
     cells = [
         NOT_APPLICABLE if cell == UNKNOWN and kind in EMPTY_SPACE else cell
         for cell, kind in zip(column.cells, kinds, strict=False)
@@ -85,6 +88,8 @@ def _mark_free(column: TextColumn, shown: pa.Table) -> TextColumn:
 
 def _mark_parts(column: TextColumn, levels: Sequence[int]) -> TextColumn:
     """Indent sub-blocks under their allocation, of which the rights may be mixed."""
+    if column.title not in {"Address", "Blocks", "Prot"}:
+        return column
     cells = list(column.cells)
     for row, level in enumerate(levels):
         if level and column.title == "Address":

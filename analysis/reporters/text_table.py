@@ -63,8 +63,12 @@ def render_table(columns: Sequence[TextColumn], screen: Screen, note: str = "") 
     widths = _share_width(kept, width)
     height = max(column.title.count("\n") for column in kept) + 1
     titles = [_pad_title(column.title, height) for column in kept]
-    rows = [*zip(*titles, strict=True), *zip(*(column.cells for column in kept), strict=True)]
-    lines = [_join(row, kept, widths, "…" if screen.fine else "...") for row in rows]
+    mark = "…" if screen.fine else "..."
+    padded = [
+        [_pad(text, width, mark, right=column.right) for text in (*title, *column.cells)]
+        for title, column, width in zip(titles, kept, widths, strict=True)
+    ]
+    lines = [_GAP.join(row).rstrip() for row in zip(*padded, strict=True)]
     notes = [note, *([f"no room for: {', '.join(dict.fromkeys(reversed(hidden)))}"] if hidden else [])]
     return lines + screen.wrap("; ".join(filter(None, notes)))
 
@@ -94,10 +98,9 @@ def _pad_title(title: str, height: int) -> list[str]:
     return [""] * (height - len(lines)) + lines
 
 
-def _join(row: Sequence[str], columns: Sequence[TextColumn], widths: Sequence[int], mark: str) -> str:
-    parts = []
-    for text, column, width in zip(row, columns, widths, strict=True):
-        shown = shorten_middle(text, width, mark)
-        pad = " " * (width - measure_width(shown))
-        parts.append(pad + shown if column.right else shown + pad)
-    return _GAP.join(parts).rstrip()
+def _pad(text: str, width: int, mark: str, *, right: bool) -> str:
+    if len(text) <= width and text.isascii():  # nearly all cells: a character is a column
+        return text.rjust(width) if right else text.ljust(width)
+    shown = shorten_middle(text, width, mark)
+    pad = " " * (width - measure_width(shown))
+    return pad + shown if right else shown + pad
