@@ -33,6 +33,10 @@ __all__ = [
 REQUEST_SIZES = tuple(1 << power for power in range(16, 31, 2))
 """64 KiB to 1 GiB by powers of four."""
 
+_BOUNDLESS = 1 << 40
+_BOUNDLESS_NOTE = "the largest hole is far larger than any request, so these figures tell nothing"
+"""Said of nearly every 64-bit process as a whole, and not of one that has used up its address space."""
+
 
 @dataclass(frozen=True)
 class Fragmentation:
@@ -96,6 +100,7 @@ def _measure_window(window: NamedWindow, holes: Holes) -> dict[str, Any]:
     size, sizes = max(0, window.high - window.low), holes.free.size
     unusable = measure_coverage(holes.ranges[holes.unusable])
     free = measure_coverage(holes.free)
+    largest = int(sizes.max()) if len(sizes) else 0
     return {
         "window": window.name,
         "low": window.low,
@@ -105,9 +110,9 @@ def _measure_window(window: NamedWindow, holes: Holes) -> dict[str, Any]:
         "unusable": unusable,
         "free": free,
         "holes": len(sizes),
-        "largest": int(sizes.max()) if len(sizes) else 0,
+        "largest": largest,
         "external": measure_external(sizes),
-        "note": window.note,
+        "note": _BOUNDLESS_NOTE if largest >= _BOUNDLESS else None,
     }
 
 

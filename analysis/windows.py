@@ -20,17 +20,15 @@ _4_GIB = 1 << 32
 _REACH = 1 << 31
 """How far a signed displacement of 32 bits reaches: calls and addresses relative to the program counter on
 x86-64 (System V ABI, small code model)."""
-_WIDE_NOTE = "64-bit: the whole range is far larger than any request, so these figures tell nothing"
 
 
 @dataclass(frozen=True)
 class NamedWindow:
-    """The range [low, high) under a name; `note` says what keeps its figures from telling something."""
+    """The range [low, high) under a name."""
 
     name: str
     low: int
     high: int
-    note: str | None = None
 
 
 def is_64_bit(snapshot: LoadedSnapshot) -> bool:
@@ -41,9 +39,8 @@ def is_64_bit(snapshot: LoadedSnapshot) -> bool:
 def list_windows(snapshot: LoadedSnapshot, window: tuple[int, int] | None = None) -> list[NamedWindow]:
     """List what to measure: the usable range, on 64-bit the parts that matter, and the user's own window."""
     low, high, _ = snapshot.usable_range
-    wide = is_64_bit(snapshot)
-    windows = [NamedWindow("usable range", low, high, _WIDE_NOTE if wide else None)]
-    if wide:
+    windows = [NamedWindow("usable range", low, high)]
+    if is_64_bit(snapshot):
         windows.append(NamedWindow("below 4 GiB", low, _4_GIB))
         windows += _find_reach(snapshot)
     if window is not None:

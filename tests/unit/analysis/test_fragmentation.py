@@ -96,6 +96,14 @@ def test_a_full_window_has_no_fragmentation() -> None:
     assert set(answer.requests.column("unusable_index").to_pylist()) == {1.0}
 
 
+def test_a_hole_larger_than_any_request_is_said_to_tell_nothing() -> None:
+    """So it is in most 64-bit processes, but not in one whose address space is used up."""
+    for size, is_told in ((1 << 40, True), ((1 << 40) - 1, False)):
+        snapshot = make_snapshot([region(0, MIB)], usable_range=(0, MIB + size, ""), granularity=1)
+        note = measure_fragmentation(snapshot).windows["note"][0].as_py()
+        assert (note is not None) == is_told
+
+
 def test_splitters_are_ordered_by_what_their_absence_would_join() -> None:
     """A page between two large holes goes before a large region beside a small hole."""
     rows = [
