@@ -58,7 +58,8 @@ def main() -> int:
 def _fail(sentence: str, code: int) -> int:
     from mmpscope.analysis.reporters.names import show_name
 
-    print(f"mmp: {show_name(sentence)}", file=sys.stderr)
+    end = "" if sentence.endswith((".", "?", "!")) else "."
+    print(f"mmp: {show_name(sentence)}{end}", file=sys.stderr)
     return code
 
 

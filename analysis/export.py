@@ -44,6 +44,8 @@ def choose_format(path: str, format: str | None) -> str:  # noqa: A002  # the wo
     Raises UsageError for an unknown word, and for a format of bytes that would go to a terminal's stream.
     """
     chosen = format or EXTENSIONS.get(PurePath(path).suffix.lower())
+    if chosen is None and path == STDOUT:
+        raise UsageError("in which format? Name a file with -o, or give --format, as in --format csv")
     if chosen is None:
         raise UsageError(
             f"{path}: no format goes by that extension. Give one of {', '.join(EXTENSIONS)}, or --format"
