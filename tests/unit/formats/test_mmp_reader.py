@@ -303,3 +303,40 @@ def test_a_payload_of_a_newer_version_keeps_its_facts() -> None:
     snapshot = open_file(io.BytesIO(builder.data)).read(0)
     assert snapshot.process == payload["process"]
     assert snapshot.capability[0].state == "odd state"
+
+
+def test_an_index_may_do_without_its_end() -> None:
+    """A writer that was killed between the two leaves an index that more frames can follow."""
+    builder = MmpBuilder()
+    builder.add_header()
+    builder.add_snapshot({"process": {"pid": 1}}, pid=1)
+    listed = {"headers": [0], "notes": [], "snapshots": [[len(builder.frames[0]), 1, 1, None, None, None]]}
+    builder.add("index", pack(listed))
+    builder.add_snapshot({"process": {"pid": 2}}, pid=2)
+    builder.close()
+    for partial in (False, True):
+        file = open_file(io.BytesIO(builder.data), partial=partial)
+        assert ([entry.pid for entry in file.entries], file.faults) == ([1, 2], [])
+    assert verify(io.BytesIO(builder.data)) == []
+
+
+def test_the_payload_of_a_header_is_ignored() -> None:
+    """A later minor version may put something there."""
+    builder = MmpBuilder()
+    builder.add("mmp", b"\xff what is this", version=[1, 9])
+    builder.add_snapshot({"process": {"pid": 1}}, pid=1)
+    builder.close()
+    assert len(open_file(io.BytesIO(builder.data)).entries) == 1
+    assert verify(io.BytesIO(builder.data)) == []
+
+
+def test_where_info_and_payload_differ_the_payload_counts() -> None:
+    """The info is for listing only."""
+    builder = MmpBuilder()
+    builder.add_header()
+    builder.add_snapshot({"process": {"pid": 2, "name": "b"}}, pid=1, name="a")
+    builder.close()
+    file = open_file(io.BytesIO(builder.data))
+    assert [(entry.pid, entry.name) for entry in file.entries] == [(1, "a")]
+    assert file.read(0).process == {"pid": 2, "name": "b"}
+    assert verify(io.BytesIO(builder.data)) == []
