@@ -5,8 +5,10 @@ from __future__ import annotations
 import glob
 import re
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.rules import Rule
@@ -14,12 +16,24 @@ from mmpscope.analysis.snapshot import LoadedSnapshot
 from mmpscope.formats.errors import InputError
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import open_source
-from mmpscope.formats.source import Source
+from mmpscope.formats.source import Entry, Source
 
-__all__ = ["expand_input", "load", "load_chosen", "load_rules", "open_inputs"]
+__all__ = ["OpenedInput", "expand_input", "load", "load_chosen", "load_rules", "open_inputs"]
 
 _CHOICE = re.compile(r"(?P<path>.+)#(?:(?P<one>-?\d+)|(?P<first>-?\d*):(?P<last>-?\d*))", re.DOTALL)
 _STDIN = "-"
+
+
+class OpenedInput(NamedTuple):
+    """One file of the inputs, and the numbers of the snapshots that are wanted of it.
+
+    ``last_of`` tells how many a process has of which only the last is wanted, by the number of that one.
+    """
+
+    path: str
+    source: Source
+    chosen: Sequence[int]
+    last_of: Mapping[int, int]
 
 
 def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) -> list[LoadedSnapshot]:
@@ -36,7 +50,7 @@ def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) 
     """
     own = load_rules(rules)
     opened = open_inputs(*inputs, partial=partial)
-    return [snapshot for each in opened for snapshot in load_chosen(*each, own)]
+    return [snapshot for each in opened for snapshot in load_chosen(each, own)]
 
 
 def load_rules(path: Path | None) -> Sequence[Rule]:
@@ -48,8 +62,10 @@ def load_rules(path: Path | None) -> Sequence[Rule]:
     return read_rules(path)
 
 
-def open_inputs(*inputs: str | Path, partial: bool = False) -> Iterator[tuple[str, Source, Sequence[int]]]:
-    """Open inputs as `load` does; yield path, source and the numbers of the chosen snapshots of each file."""
+def open_inputs(*inputs: str | Path, partial: bool = False, latest: bool = False) -> Iterator[OpenedInput]:
+    """Open inputs as `load` does; with ``latest``, an input of which no snapshots were chosen stands for the
+    last of each of its processes.
+    """
     for text in map(str, inputs):
         choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
         for path in expand_input(text if choice is None else choice["path"]):
@@ -59,7 +75,8 @@ def open_inputs(*inputs: str | Path, partial: bool = False) -> Iterator[tuple[st
             except UsageError:
                 source.close()
                 raise
-            yield path, source, chosen
+            last_of = _find_latest(source.entries) if latest and choice is None else {}
+            yield OpenedInput(path, source, list(last_of) or chosen, last_of)
 
 
 def expand_input(text: str) -> list[str]:
@@ -99,16 +116,23 @@ def _choose(indices: range, choice: re.Match[str] | None, path: str) -> Sequence
         raise UsageError(f"{path} has no snapshot #{choice['one']}: it has {count}, from #0 on") from None
 
 
-def load_chosen(
-    path: str, source: Source, chosen: Sequence[int], rules: Sequence[Rule]
-) -> Iterator[LoadedSnapshot]:
-    """Yield some snapshots of what `open_inputs` opened; the source closes with the last of them."""
-    opened = _Opened(source)
+def _find_latest(entries: Sequence[Entry]) -> dict[int, int]:
+    """Return the number of the last snapshot of each process, and how many that process has."""
+    counts = Counter(entry.pid for entry in entries)
+    latest = {entry.pid: number for number, entry in enumerate(entries)}
+    return {number: counts[pid] for pid, number in sorted(latest.items(), key=lambda item: item[1])}
+
+
+def load_chosen(opened: OpenedInput, rules: Sequence[Rule]) -> Iterator[LoadedSnapshot]:
+    """Yield the wanted snapshots of what `open_inputs` opened; the source closes with the last of them."""
+    path, source, chosen, last_of = opened
+    shared = _Shared(source)
     for index in chosen:
-        yield LoadedSnapshot(f"{path}#{source.entries[index].index}", opened.reader(index), rules)
+        label = f"{path}#{source.entries[index].index}"
+        yield LoadedSnapshot(label, shared.reader(index), rules, last_of=last_of.get(index, 1))
 
 
-class _Opened:
+class _Shared:
     """A source that is closed when the last snapshot that may still be read from it is gone."""
 
     def __init__(self, source: Source) -> None:

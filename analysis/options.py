@@ -16,6 +16,7 @@ import typer
 
 __all__ = [
     "Inputs",
+    "LatestInputs",
     "Listing",
     "Manner",
     "Opening",
@@ -27,11 +28,15 @@ __all__ = [
     "expand_groups",
 ]
 
-Inputs = Annotated[
+_INPUT = "Files of any readable format, also .gz; FILE#3, FILE#-1: one snapshot; folders; patterns; -."
+
+Inputs = Annotated[list[str], typer.Argument(metavar="INPUT", help=_INPUT, show_default=False)]
+
+LatestInputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT",
-        help="Files of any readable format, also .gz; FILE#3, FILE#-1: one snapshot; folders; patterns; -.",
+        help=f"{_INPUT} A series stands for the last snapshot of each process; FILE#0: is all of it.",
         show_default=False,
     ),
 ]

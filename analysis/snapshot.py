@@ -29,10 +29,14 @@ class LoadedSnapshot:
     """One process at one moment; every table is an Arrow table, computed once.
 
     ``label`` is file and number, as in ``run.mmp#3``; ``rules`` are the user's own, which go before ours.
+    ``last_of`` is above 1 where nobody chose, and this one stands for that many of its process.
     """
 
-    def __init__(self, label: str, read: Callable[[], Snapshot], rules: Sequence[Rule] = ()) -> None:
+    def __init__(
+        self, label: str, read: Callable[[], Snapshot], rules: Sequence[Rule] = (), *, last_of: int = 1
+    ) -> None:
         self.label = label
+        self.last_of = last_of
         self.rules = tuple(rules)
         self._read = read
 

@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["list_parts", "load_each", "load_pair", "warn"]
 
 
-def load_each(inputs: Sequence[str], reading: Reading, manner: Manner) -> Iterator[LoadedSnapshot]:
+def load_each(
+    inputs: Sequence[str], reading: Reading, manner: Manner, *, latest: bool = False
+) -> Iterator[LoadedSnapshot]:
     """Load the snapshots of all inputs and yield one after the other, letting go of each before the next.
+
+    With ``latest``, a file of which no snapshots were chosen stands for the last of each process: whoever
+    asks to see a series of a thousand does not mean a thousand pages.
 
     Damage that --partial survived is told on stderr. Raises FormatError, UsageError, and CannotTellError
     where there is no snapshot at all.
@@ -30,10 +35,10 @@ def load_each(inputs: Sequence[str], reading: Reading, manner: Manner) -> Iterat
 
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
     is_empty = True
-    for path, source, chosen in open_inputs(*inputs, partial=reading.partial):
-        _warn_of_faults(path, source.faults, manner)
-        yield from load_chosen(path, source, chosen, rules)
-        is_empty = is_empty and not chosen
+    for opened in open_inputs(*inputs, partial=reading.partial, latest=latest):
+        _warn_of_faults(opened.path, opened.source.faults, manner)
+        yield from load_chosen(opened, rules)
+        is_empty = is_empty and not opened.chosen
     if is_empty:
         raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}. `mmp info` tells what there is")
 
@@ -68,7 +73,8 @@ def list_parts(
         return report_list(snapshot, kind, *limit_rows(table, listing.limit))
 
     writing, manner = outlet
-    deliver((answer(snapshot) for snapshot in load_each(inputs, reading, manner)), writing, manner)
+    snapshots = load_each(inputs, reading, manner, latest=True)
+    deliver((answer(snapshot) for snapshot in snapshots), writing, manner)
     return 0
 
 

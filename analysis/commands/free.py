@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from mmpscope.analysis.errors import UsageError
-from mmpscope.analysis.options import Inputs, Listing, Manner, Reading, Writing
+from mmpscope.analysis.options import LatestInputs, Listing, Manner, Reading, Writing
 
 if TYPE_CHECKING:
     from mmpscope.analysis.reporters.report import Report
@@ -51,15 +51,20 @@ class Question:
 
 
 def run(
-    inputs: Inputs, question: Question, listing: Listing, reading: Reading, writing: Writing, manner: Manner
+    inputs: LatestInputs,
+    question: Question,
+    listing: Listing,
+    reading: Reading,
+    writing: Writing,
+    manner: Manner,
 ) -> int:
-    """Answer for each snapshot of the inputs."""
+    """Answer for each snapshot that the inputs stand for."""
     from mmpscope.analysis.commands import load_each
     from mmpscope.analysis.reporters.amounts import parse_window
     from mmpscope.analysis.reporters.report import deliver
 
     window = None if question.window is None else parse_window(question.window, "--window")
-    snapshots = load_each(inputs, reading, manner)
+    snapshots = load_each(inputs, reading, manner, latest=True)
     if question.fits is not None:
         answers = [_weigh(snapshot, question.fits, question.align, window) for snapshot in snapshots]
         deliver((report for report, _ in answers), writing, manner)

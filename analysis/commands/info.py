@@ -34,7 +34,7 @@ def _describe_each(inputs: Sequence[str], *, partial: bool) -> Iterator[Report]:
     from mmpscope.analysis.loading import open_inputs
     from mmpscope.analysis.reporters.info_report import describe_entry, report_info
 
-    for _, source, chosen in open_inputs(*inputs, partial=partial):
+    for _, source, chosen, _ in open_inputs(*inputs, partial=partial):
         with closing(source):
             rows = [describe_entry(source.entries[index], source.read(index)) for index in chosen]
         yield report_info(source, rows)

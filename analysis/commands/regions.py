@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from mmpscope.analysis.options import Inputs, Manner, Reading, TypedListing, Writing
+from mmpscope.analysis.options import LatestInputs, Manner, Reading, TypedListing, Writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,13 +39,18 @@ class Choice:
 
 
 def run(
-    inputs: Inputs, choice: Choice, listing: TypedListing, reading: Reading, writing: Writing, manner: Manner
+    inputs: LatestInputs,
+    choice: Choice,
+    listing: TypedListing,
+    reading: Reading,
+    writing: Writing,
+    manner: Manner,
 ) -> int:
-    """Answer for each snapshot of the inputs."""
+    """Answer for each snapshot that the inputs stand for."""
     from mmpscope.analysis.commands import load_each
     from mmpscope.analysis.reporters.report import deliver
 
-    snapshots = load_each(inputs, reading, manner)
+    snapshots = load_each(inputs, reading, manner, latest=True)
     deliver((_list_regions(snapshot, choice, listing) for snapshot in snapshots), writing, manner)
     return 0
 

@@ -11,18 +11,18 @@ Example:
 
 from __future__ import annotations
 
-from mmpscope.analysis.options import Inputs, Manner, Reading, Writing
+from mmpscope.analysis.options import LatestInputs, Manner, Reading, Writing
 
 __all__ = ["run"]
 
 
-def run(inputs: Inputs, reading: Reading, writing: Writing, manner: Manner) -> int:
-    """Answer for each snapshot of the inputs."""
+def run(inputs: LatestInputs, reading: Reading, writing: Writing, manner: Manner) -> int:
+    """Answer for each snapshot that the inputs stand for."""
     from mmpscope.analysis.commands import load_each
     from mmpscope.analysis.reporters.report import deliver
     from mmpscope.analysis.reporters.summary_report import report_summary
     from mmpscope.analysis.summary import summarize
 
-    snapshots = load_each(inputs, reading, manner)
+    snapshots = load_each(inputs, reading, manner, latest=True)
     deliver((report_summary(snapshot, summarize(snapshot)) for snapshot in snapshots), writing, manner)
     return 0

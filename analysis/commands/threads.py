@@ -10,11 +10,11 @@ Example:
 from __future__ import annotations
 
 from mmpscope.analysis.commands import list_parts
-from mmpscope.analysis.options import Inputs, Listing, Manner, Reading, Writing
+from mmpscope.analysis.options import LatestInputs, Listing, Manner, Reading, Writing
 
 __all__ = ["run"]
 
 
-def run(inputs: Inputs, listing: Listing, reading: Reading, writing: Writing, manner: Manner) -> int:
-    """Answer for each snapshot of the inputs."""
+def run(inputs: LatestInputs, listing: Listing, reading: Reading, writing: Writing, manner: Manner) -> int:
+    """Answer for each snapshot that the inputs stand for."""
     return list_parts("threads", inputs, listing, reading, (writing, manner))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.free_schema import FIT
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_size
-from mmpscope.analysis.reporters.head import describe_snapshot
+from mmpscope.analysis.reporters.head import describe_snapshot, draw_choice
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
@@ -38,11 +38,13 @@ def report_fit(snapshot: LoadedSnapshot, answer: FitAnswer) -> Report:
         "placement": answer.placement,
         "sentence": sentence,
     }
-    label = snapshot.label  # the answer to many snapshots must not keep them and their files open
+    # the answer to many snapshots must not keep them and their files open
+    label, last_of = snapshot.label, snapshot.last_of
     rows = list(iterate_rows(describe_columns(answer.to_table(), FIT)))
 
     def draw(screen: Screen) -> list[str]:
-        lines = screen.wrap(show_name(f"{label}: {sentence}"))
+        sentences = [show_name(f"{label}: {sentence}"), *draw_choice(last_of)]
+        lines = [line for told in sentences for line in screen.wrap(told)]
         return [*lines, "", *_draw_checks(answer, screen)] if screen.verbose else lines
 
     return Report("fit", draw, facts, rows=rows)

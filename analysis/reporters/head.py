@@ -13,7 +13,15 @@ from mmpscope.formats.model import Capability
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["describe_capability", "describe_snapshot", "draw_head", "draw_heads", "draw_missing", "show_fact"]
+__all__ = [
+    "describe_capability",
+    "describe_snapshot",
+    "draw_choice",
+    "draw_head",
+    "draw_heads",
+    "draw_missing",
+    "show_fact",
+]
 
 
 _SOURCES = {"maps", "smaps"}
@@ -53,10 +61,18 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
     pid = f" (pid {process['pid']})" if process.get("pid") is not None else ""
     where = f" on {show_fact(host['hostname'])}" if host.get("hostname") else ""
     lines = [f"{name}{pid}{where}, {show_time(snapshot.moment.get('time_ns'))}, {snapshot.label}"]
+    lines += draw_choice(snapshot.last_of)
     if screen.verbose:
         lines += _describe_more(snapshot)
     lines += draw_missing(_rows(snapshot), screen)
     return [part for line in lines for part in screen.wrap(show_name(line), "    ")]
+
+
+def draw_choice(last_of: int) -> list[str]:
+    """Say that this is one of several snapshots, where nobody chose it, and how to see the others."""
+    if last_of == 1:
+        return []
+    return [f"the last of {last_of:,} snapshots of this process; FILE#N shows another, FILE#0: all"]
 
 
 def draw_heads(snapshots: Iterable[LoadedSnapshot], screen: Screen) -> list[str]:
