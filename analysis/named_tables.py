@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.listing import keep_types
@@ -56,12 +55,8 @@ def stack_tables(snapshots: Iterable[LoadedSnapshot], name: str, types: Sequence
 
 def compare(before: LoadedSnapshot, after: LoadedSnapshot, types: Sequence[str] = ()) -> pa.Table:
     """List every change between two snapshots, those of some types on either side."""
+    from mmpscope.analysis.diff_choice import keep_changes
     from mmpscope.analysis.diff_schema import DIFF_ROWS
     from mmpscope.analysis.diff_snapshots import diff
 
-    changes = diff(before, after).components
-    if types:
-        kinds = pa.array(types, pa.string())
-        sides = (pc.is_in(changes[name].cast(pa.string()), kinds) for name in ("type_a", "type_b"))
-        changes = changes.filter(pc.or_(*sides))
-    return describe_columns(changes, DIFF_ROWS)
+    return describe_columns(keep_changes(diff(before, after).components, types), DIFF_ROWS)

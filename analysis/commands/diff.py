@@ -2,7 +2,7 @@
 
 Two files, or two snapshots as in run.mmp#0 run.mmp#5; of one file with several, the first and the last.
 Totals come first, then the types, then what changed most, with the rest folded into one row so that the
-changes add up. Two snapshots of one process are compared by address; --same does so where the files do not
+changes add up. Two snapshots of one process are compared by address; --mode decides where the files do not
 tell.
 
 \b
@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from mmpscope.analysis.options import Inputs, Manner, Reading, Writing
+from mmpscope.analysis.options import Inputs, Manner, Reading, Types, Writing
 
 if TYPE_CHECKING:
     from mmpscope.analysis.reporters.report import Report
+    from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["run"]
 
@@ -35,23 +36,35 @@ class Question:
     limit: Annotated[
         int, typer.Option("-n", "--limit", metavar="N", min=0, help="At most N changes; 0 shows all.")
     ] = 20
-    same: Annotated[bool, typer.Option("--same", help="Take both for one process, by address.")] = False
+    mode: Annotated[
+        str | None,
+        typer.Option("--mode", metavar="MODE", help="same: one process, by address; different: two of them."),
+    ] = None
 
 
-def run(inputs: Inputs, question: Question, reading: Reading, writing: Writing, manner: Manner) -> int:
+def run(
+    inputs: Inputs, question: Question, types: Types, reading: Reading, writing: Writing, manner: Manner
+) -> int:
     """Compare the two snapshots of the inputs."""
+    from mmpscope.analysis.commands import load_pair
     from mmpscope.analysis.reporters.report import deliver
 
-    deliver([_compare(inputs, question, reading, manner)], writing, manner)
+    before, after, chosen = load_pair(inputs, reading, manner)
+    deliver([_compare((before, after), question, types, [chosen] if chosen else [])], writing, manner)
     return 0
 
 
-def _compare(inputs: list[str], question: Question, reading: Reading, manner: Manner) -> Report:
-    from mmpscope.analysis.commands import load_pair
-    from mmpscope.analysis.diff_snapshots import SAME_MODE, diff
+def _compare(
+    pair: tuple[LoadedSnapshot, LoadedSnapshot], question: Question, types: Types, said: list[str]
+) -> Report:
+    from mmpscope.analysis.diff_choice import choose_changes
+    from mmpscope.analysis.diff_snapshots import diff
+    from mmpscope.analysis.listing import choose_types
     from mmpscope.analysis.reporters.diff_report import report_diff
 
-    before, after, chosen = load_pair(inputs, reading, manner)
-    mode = SAME_MODE if question.same else None
-    result = diff(before, after, mode, metric=question.metric, limit=question.limit)
-    return report_diff(before, after, result, [chosen] if chosen else [])
+    kinds = choose_types(types.type)
+    result = diff(*pair, question.mode, metric=question.metric, limit=question.limit)
+    chosen = choose_changes(result, kinds, question.limit)
+    if kinds:
+        said.append(f"only what changed of {', '.join(kinds)}; Total is that of the whole process")
+    return report_diff(pair, chosen, said, question.limit)

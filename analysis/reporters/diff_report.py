@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mmpscope.analysis.diff_schema import DIFF_TABLES, OTHERS
+from mmpscope.analysis.diff_schema import DIFF_TABLES, MOVED, OTHERS
 from mmpscope.analysis.export import describe_columns, iterate_rows
+from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_address, show_count, show_kib
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_heads
 from mmpscope.analysis.reporters.names import show_name
@@ -55,11 +56,18 @@ _WORTH = {
     "shareable_ws": 18,
 }
 _NARROW = 24
-_AT_LEAST = "+"
+_PARTLY = "+"
+"""Behind a change that leaves out what one side does not know."""
 
 
-def report_diff(a: LoadedSnapshot, b: LoadedSnapshot, result: DiffResult, said: Sequence[str]) -> Report:
-    """Make the answer of `mmp diff`; ``said`` are sentences that stand before it."""
+def report_diff(
+    pair: tuple[LoadedSnapshot, LoadedSnapshot], result: DiffResult, said: Sequence[str], limit: int
+) -> Report:
+    """Make the answer of `mmp diff`; ``said`` are sentences that stand before it.
+
+    Lists of modules and threads show at most ``limit`` rows as text, too; 0 shows all.
+    """
+    a, b = pair
     facts: dict[str, object] = {
         "a": {"snapshot": describe_snapshot(a), "capability": describe_capability(a)},
         "b": {"snapshot": describe_snapshot(b), "capability": describe_capability(b)},
@@ -79,14 +87,22 @@ def report_diff(a: LoadedSnapshot, b: LoadedSnapshot, result: DiffResult, said: 
     facts |= {name: tables[name] for name in ("totals", "types", "ranges", "modules", "threads")}
 
     def draw(screen: Screen) -> list[str]:
-        sentences = [*said, f"mode {result.mode}: {result.mode_reason}"]
+        sentences = [*said, f"mode {result.mode}: {result.mode_reason}{_advise(result)}"]
         lines = [line for sentence in sentences for line in screen.wrap(show_name(sentence))]
-        return [*draw_heads((a, b), screen), *lines, "", *_draw(result, screen)]
+        return [*draw_heads(pair, screen), *lines, "", *_draw(result, limit, screen)]
 
     return Report("diff", draw, facts, result.components, tables["movers"])
 
 
-def _draw(result: DiffResult, screen: Screen) -> list[str]:
+def _advise(result: DiffResult) -> str:
+    """Only the user knows what two snapshots are that do not tell; asked for, a mode needs no advice."""
+    is_guess = result.identity.verdict == UNPROVEN and "asked" not in result.mode_reason
+    return "; if they are two processes, --mode different" if is_guess else ""
+
+
+def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
+    if any(side.count is None for side in result.map_count):
+        return ["what changed is not known"]
     if result.is_empty:
         return ["nothing changed"]
     metric, ranges = result.metric, result.ranges.to_pylist()
@@ -96,8 +112,8 @@ def _draw(result: DiffResult, screen: Screen) -> list[str]:
         _draw_types(result, screen),
         _draw_rows(f"What changed most, by {metric}", result.movers.to_pylist(), metric, screen),
         _draw_rows("Ranges that changed", ranges, metric, screen) if screen.verbose else told,
-        _draw_parts("Modules", result.modules.to_pylist(), _show_modules, screen),
-        _draw_parts("Threads", result.threads.to_pylist(), _show_threads, screen),
+        *_draw_modules(result.modules.to_pylist(), limit, screen),
+        _draw_parts("Threads", result.threads.to_pylist(), limit, _show_threads, screen),
     ]
     return [line for part in parts if part for line in ("", *part)][1:]
 
@@ -109,17 +125,26 @@ def _draw_totals(result: DiffResult, screen: Screen) -> list[str]:
     before, after = result.map_count
     names = [_TITLES[row["metric"]].replace("\n", " ") for row in rows]
     notes = [show_name(row["note"] or "") for row in rows]
-    marks = [_AT_LEAST if row["partial"] else "" for row in rows]
+    marks = [_PARTLY if row["partial"] and row["delta"] is not None else "" for row in rows]
     changes = [show_kib(row["delta"], sign=True) + mark for row, mark in zip(rows, marks, strict=True)]
     columns = [
         TextColumn("Total", [*names, "Mappings"]),
         TextColumn("Before", [*(show_kib(row["a"]) for row in rows), show_count(before.count)], True),
         TextColumn("After", [*(show_kib(row["b"]) for row in rows), show_count(after.count)], True),
         TextColumn("Change", [*changes, show_count(after.count - before.count, sign=True)], True),
-        TextColumn("", [*notes, _describe_limit(result)], False, KEEP, 20),
+        TextColumn("", [*[""] * len(rows), _describe_limit(result)]),
     ]
-    note = f"sizes in KiB; {_AT_LEAST} at least: the rest is not known" if any(marks) else "sizes in KiB"
-    return render_table(columns, screen, explain_marks(columns, note))
+    note = f"sizes in KiB; {_PARTLY} as far as it is known" if any(marks) else "sizes in KiB"
+    return [*render_table(columns, screen, explain_marks(columns, note)), *_list_notes(names, notes, screen)]
+
+
+def _list_notes(names: Sequence[str], notes: Sequence[str], screen: Screen) -> list[str]:
+    """Write every note once and whole, with the figures that it is about: it is prose, not a cell."""
+    about: dict[str, list[str]] = {}
+    for name, note in zip(names, notes, strict=True):
+        about.setdefault(note, []).append(name)
+    lines = [f"{', '.join(figures)}: {note}" for note, figures in about.items() if note]
+    return [part for line in lines for part in screen.wrap(line, "    ")]
 
 
 def _describe_limit(result: DiffResult) -> str:
@@ -157,10 +182,22 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
     return [title, *render_table(columns, screen)]
 
 
-def _draw_parts(title: str, rows: Sequence[Row], show: Show, screen: Screen) -> list[str]:
+def _draw_modules(rows: Sequence[Row], limit: int, screen: Screen) -> list[list[str]]:
+    """List modules; those that only moved are counted, as all of them do where a program started anew."""
+    moved = 0 if screen.verbose else sum(row["word"] == MOVED for row in rows)
+    listed = [row for row in rows if row["word"] != MOVED] if moved else rows
+    told = f"{moved:,} module{'' if moved == 1 else 's'} at another address (-v lists them)"
+    return [_draw_parts("Modules", listed, limit, _show_modules, screen), [told] if moved else []]
+
+
+def _draw_parts(title: str, rows: Sequence[Row], limit: int, show: Show, screen: Screen) -> list[str]:
+    """List parts in their order, of more than a limit those whose size changed most."""
     if not rows:
         return []
-    return render_table([TextColumn(title, [row["word"] for row in rows]), *show(rows)], screen)
+    by_change = sorted(range(len(rows)), key=lambda at: -abs(rows[at].get("size_delta") or 0))
+    shown = [rows[at] for at in sorted(by_change[: limit or None])]
+    more = [f"({len(rows) - len(shown):,} more)"] if len(shown) < len(rows) else []
+    return [*render_table([TextColumn(title, [row["word"] for row in shown]), *show(shown)], screen), *more]
 
 
 def _show_modules(rows: Sequence[Row]) -> list[TextColumn]:
@@ -211,8 +248,9 @@ def _show_both(row: Row, name: str) -> str:
 
 
 def _describe(row: Row) -> str:
-    parts = [_show_both(row, "details"), show_name(row["note"] or "")]
-    return "; ".join(part for part in parts if part)
+    """Name a row and what its growth consists of; what a LazyFree is, the totals and JSON tell."""
+    note = (row["note"] or "").partition(" (")[0]
+    return "; ".join(filter(None, [_show_both(row, "details"), show_name(note)]))
 
 
 def _count_words(ranges: Sequence[Row]) -> str:

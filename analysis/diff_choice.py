@@ -1,0 +1,46 @@
+"""Which of the changes between two snapshots are listed: those of some types, and none that is no change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from mmpscope.analysis.diff_movers import choose_movers
+from mmpscope.analysis.diff_schema import SAME
+from mmpscope.analysis.diff_snapshots import DiffResult
+from mmpscope.analysis.listing import keep_types
+
+__all__ = ["choose_changes", "keep_changes"]
+
+_PARTS = {"modules": "Image", "threads": "Stack"}
+"""The type of memory that these lists are about."""
+
+
+def choose_changes(result: DiffResult, types: Sequence[str], limit: int) -> DiffResult:
+    """Leave in a comparison what changed, of some types on either side; an empty list stands for all types.
+
+    Totals stay those of the whole process. Movers (`limit` of them, 0: all) leave out components of the word
+    same, which are listed because one side knows less of them: their known changes are 0, so sums hold.
+    """
+    components = keep_changes(result.components, types)
+    changed = components.filter(pc.not_equal(components["word"].cast(pa.string()), SAME))
+    chosen = replace(
+        result,
+        types=keep_types(result.types, ["Total", *types] if types else ()),
+        components=components,
+        movers=choose_movers(changed, result.metric, limit),
+        ranges=keep_changes(result.ranges, types),
+    )
+    left_out = [name for name, kind in _PARTS.items() if types and kind not in types]
+    return replace(chosen, **{name: getattr(result, name).slice(0, 0) for name in left_out})
+
+
+def keep_changes(changes: pa.Table, types: Sequence[str]) -> pa.Table:
+    """Keep the changes (columns of diff_schema.DIFF_ROWS) of some types on either side; none keeps all."""
+    if not types:
+        return changes
+    kinds = pa.array(types, pa.string())
+    before, after = (pc.is_in(changes[name].cast(pa.string()), kinds) for name in ("type_a", "type_b"))
+    return changes.filter(pc.or_(before, after))

@@ -1,0 +1,211 @@
+"""`mmp diff`: which two are compared and why so, what is listed, and that what is folded still adds up."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.formats.mmp.writer import write_file
+from support.mmp_command import run_mmp
+from support.shop import make_shop, write_shop
+from support.smaps_text import Block, MapLine, make_block
+
+LIBRARIES = tuple(f"/usr/lib/lib{number}.so" for number in range(4))
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A file of two snapshots of one process."""
+    return write_shop(tmp_path)
+
+
+def _write(path: Path, blocks: Sequence[Block]) -> Path:
+    path.write_bytes(b"".join(map(make_block, blocks)))
+    return path
+
+
+def _heap(*, rss: int = 8, **counters: int) -> Block:
+    line = MapLine(0x1000_0000, 0x1010_0000, path=b"[heap]")
+    return Block(line, {"Rss": rss, "Pss": rss, "Private_Dirty": rss, "Anonymous": rss, **counters})
+
+
+def _library(path: str, start: int) -> Block:
+    line = MapLine(start, start + 0x4000, b"r-xp", 0, (8, 1), 77, path.encode())
+    return Block(line, {"Rss": 16, "Pss": 16, "Private_Clean": 16}, b"rd ex mr mw me ")
+
+
+def _ask(*words: object) -> dict[str, Any]:
+    answer = run_mmp("diff", *words, "--json")
+    assert (answer.code, answer.err) == (0, "")
+    return dict(json.loads(answer.out))
+
+
+def _draw(*words: object, columns: int = 80) -> str:
+    answer = run_mmp("diff", *words, columns=columns)
+    assert (answer.code, answer.err) == (0, "")
+    assert max(map(len, answer.out.splitlines())) <= columns
+    return answer.out
+
+
+def _fold(text: str) -> str:
+    """Undo the line breaks of prose."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_the_same_twice_is_no_change_in_one_line(shop: Path, columns: int) -> None:
+    """Exit 0, and no table of zeros."""
+    text = _draw(f"{shop}#0", f"{shop}#0", columns=columns)
+    assert text.endswith("\n\nnothing changed\n")
+    assert "KiB" not in text
+
+
+def test_what_neither_side_knows_has_not_changed(tmp_path: Path) -> None:
+    """Two maps texts tell no counter; that is no change."""
+    text = tmp_path / "a.maps"
+    text.write_bytes(_library(LIBRARIES[0], 0x7000_0000).line.text + b"\n")
+    assert _draw(text, text).endswith("\n\nnothing changed\n")
+
+
+def test_of_one_series_the_ends_are_compared(tmp_path: Path) -> None:
+    """First and last, and the head says of how many; two are what they are."""
+    path = tmp_path / "run.mmp"
+    first, second = make_shop()
+    write_file(path, [first, first, second])
+    assert "the first and the last of 3 snapshots" in _draw(path)
+    assert [_ask(path)[side]["snapshot"]["label"] for side in "ab"] == [f"{path}#0", f"{path}#2"]
+    assert _ask(path)["rows"] == _ask(f"{path}#0", f"{path}#-1")["rows"] != []
+    assert "the first and the last" not in _draw(f"{path}#0", f"{path}#2")
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_other_than_two_snapshots_are_refused(count: int, shop: Path) -> None:
+    """One sentence on stderr that shows how to choose; exit 2."""
+    answer = run_mmp("diff", *[f"{shop}#0"] * count)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.count("\n") == 1
+    assert "a comparison takes two. Choose them as in FILE#0 FILE#-1" in answer.err
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("limit", [0, 1, 2])
+def test_the_listed_and_the_folded_add_up_to_the_totals(metric: str, limit: int, shop: Path) -> None:
+    """Every figure, whatever ranks the rows and however few are shown."""
+    answer = _ask(shop, "--metric", metric, "-n", limit)
+    assert len(answer["rows"]) == (limit + 1 if limit else 4)
+    totals = {row["metric"]: row["delta"] for row in answer["totals"]}
+    sums = {name: sum(row[f"{name}_delta"] for row in answer["rows"]) for name in METRICS}
+    assert sums == totals
+
+
+def test_deltas_carry_their_sign(shop: Path) -> None:
+    """Growth has a plus, loss a minus, and no change neither."""
+    there, back = _draw(shop, columns=160), _draw(f"{shop}#1", f"{shop}#0", columns=160)
+    assert re.search(r"^Private +12,940 +21,260 +\+8,320$", there, re.MULTILINE)
+    assert re.search(r"^Private +21,260 +12,940 +-8,320$", back, re.MULTILINE)
+    assert re.search(r"^Locked WS +0 +0 +0$", there, re.MULTILINE)
+
+
+def test_a_type_narrows_the_lists_and_not_the_totals(shop: Path) -> None:
+    """Types, movers and ranges are of that type; the head says that Total is of the whole process."""
+    every, heap = _ask(shop), _ask(shop, "--type", "heap")
+    assert heap["totals"] == every["totals"]
+    assert [row["type"] for row in heap["types"]] == ["Total", "Heap"]
+    for name in ("rows", "ranges"):
+        assert {row["type_b"] for row in heap[name]} == {"Heap"}
+        assert len(heap[name]) < len(every[name])
+    assert "only what changed of Heap; Total is that of the whole process" in _draw(shop, "--type", "heap")
+    assert "Shareable  " not in _draw(shop, "--type", "heap").partition("Change by type")[2]
+
+
+def test_an_export_of_a_comparison_is_narrowed_alike(shop: Path) -> None:
+    """`export -t diff --type` has the rows of `diff --type`, unfolded."""
+    text = run_mmp("export", shop, "-t", "diff", "--type", "heap", "--format", "csv").out
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["address_b"] for row in rows] == [
+        row["address_b"] for row in _ask(shop, "--type", "heap")["rows"]
+    ]
+
+
+def test_the_user_decides_where_the_files_do_not_tell(tmp_path: Path) -> None:
+    """Text names no process: taken for one, with the advice how to say that it is two."""
+    a, b = (_write(tmp_path / name, [_heap(rss=rss)]) for name, rss in (("a", 8), ("b", 12)))
+    assert "if they are two processes, --mode different" in _fold(_draw(a, b))
+    assert _ask(a, b)["mode"] == "same"
+    for mode, rows in (("same", 1), ("different", 0)):
+        answer = _ask(a, b, "--mode", mode)
+        assert (answer["mode"], len(answer["rows"])) == (mode, rows)
+        assert "if they are two" not in _fold(_draw(a, b, "--mode", mode))
+
+
+def test_a_known_identity_needs_no_advice(shop: Path) -> None:
+    """Boot, pid and start time are alike: nobody has to be asked."""
+    assert "--mode" not in _draw(shop)
+
+
+@pytest.mark.parametrize("words", [("--mode", "colour"), ("--metric", "colour"), ("--type", "colour")])
+def test_unknown_words_are_refused_with_those_there_are(words: tuple[str, str], shop: Path) -> None:
+    """Exit 2, and a list to choose from."""
+    answer = run_mmp("diff", shop, *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert "colour" in answer.err
+
+
+def test_growth_that_is_no_new_memory_is_called_that(tmp_path: Path) -> None:
+    """Whole below the totals, as prose; short in the row."""
+    a = _write(tmp_path / "a", [_heap()])
+    b = _write(tmp_path / "b", [_heap(rss=208, LazyFree=200)])
+    text = _draw(a, b, "--metric", "total_ws")
+    assert (
+        "Total WS: growth is only LazyFree (MADV_FREE: given back, still resident until the system wants it)"
+        in _fold(text)
+    )
+    assert "[heap]; growth is only LazyFree\n" in _draw(a, b, columns=160)
+
+
+def test_what_one_side_does_not_know_is_no_zero(tmp_path: Path) -> None:
+    """Maps text has no counters: `?`, with the reason in full, once; and no row that only repeats it."""
+    blocks = [_heap(), *(_library(path, 0x7000_0000 + at * 0x10000) for at, path in enumerate(LIBRARIES))]
+    b = _write(tmp_path / "b", blocks)
+    a = tmp_path / "a"
+    a.write_bytes(b"".join(block.line.text + b"\n" for block in blocks))
+    text = _draw(a, b)
+    assert re.search(r"^Total WS +\? +72 +\?$", text, re.MULTILINE)
+    assert "Total WS: not all known" in text
+    assert "lack Rss" in _fold(text)
+    assert "What changed most" not in text
+    assert "…" not in text
+
+
+@pytest.fixture
+def restarted(tmp_path: Path) -> tuple[Path, Path]:
+    """Two texts with the same libraries, each at another address; the second has one more."""
+    sides = []
+    for name, base, count in (("a", 0x7000_0000, 3), ("b", 0x7800_0000, 4)):
+        rows = [_library(path, base + at * 0x10000) for at, path in enumerate(LIBRARIES[:count])]
+        sides.append(_write(tmp_path / name, rows))
+    return sides[0], sides[1]
+
+
+def test_modules_that_only_moved_are_counted(restarted: tuple[Path, Path]) -> None:
+    """All of them do where a program started anew; -v lists them."""
+    text = _draw(*restarted)
+    assert "3 modules at another address (-v lists them)" in text
+    assert LIBRARIES[3] in text.partition("\nModules")[2]
+    assert "\nmoved" not in text
+    assert _draw(*restarted, "-v").count("\nmoved") == 3
+
+
+def test_a_limit_holds_for_modules_too(restarted: tuple[Path, Path]) -> None:
+    """The one that matters by size stays, the rest is counted; JSON has all."""
+    text = _draw(*restarted, "-v", "-n", 1).partition("\nModules")[2]
+    assert LIBRARIES[3] in text
+    assert "(3 more)" in text
+    assert len(_ask(*restarted, "-n", 1)["modules"]) == 4
