@@ -24,6 +24,7 @@ from mmpscope.analysis.diff_totals import (
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.identity import DIFFERENT_INSTANCES, SAME_INSTANCE, Comparison, compare_instances
 from mmpscope.analysis.mapping_count import MappingCount, count_mappings
+from mmpscope.analysis.space import has_address_space
 from mmpscope.analysis.summary import summarize
 from mmpscope.analysis.tables import build_table
 
@@ -83,16 +84,19 @@ def diff(
     """Compare two snapshots, `a` before and `b` after.
 
     `mode` is same or different; by default the identity decides, and snapshots that do not tell are compared
-    as one instance. `metric` (diff_schema.METRICS) ranks the movers, of which `limit` are shown (0: all).
-    Raises UsageError for other words.
+    as one instance. Where one has no address space all is unknown, and nothing is new or gone. `metric`
+    (diff_schema.METRICS) ranks the movers, of which `limit` are shown (0: all). Raises UsageError for other
+    words.
     """
     _check_words(metric, limit)
     identity = compare_instances(a, b)
     mode, mode_reason = _choose_mode(mode, identity)
     summaries = compare_summaries(summarize(a), summarize(b))
-    is_same = mode == SAME_MODE
+    is_known = has_address_space(a) and has_address_space(b)
+    is_same = mode == SAME_MODE and is_known
     components, ranges = _diff_regions(a, b, summaries) if is_same else [build_table(DIFF_ROWS, {}, 0)] * 2
     summaries = put_total(summaries, components if is_same else None)
+    modules = [side.modules if is_known else side.modules[:0] for side in (a, b)]
     return DiffResult(
         mode=mode,
         mode_reason=mode_reason,
@@ -103,7 +107,7 @@ def diff(
         movers=choose_movers(components, metric, limit),
         components=components,
         ranges=ranges,
-        modules=diff_modules(a.modules, b.modules, same_instance=is_same),
+        modules=diff_modules(*modules, same_instance=is_same),
         threads=diff_threads(a.threads, b.threads) if is_same else build_table(DIFF_THREADS, {}, 0),
         map_count=(count_mappings(a), count_mappings(b)),
     )

@@ -21,6 +21,7 @@ from mmpscope.analysis.diff_rows import (
 )
 from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
 from mmpscope.analysis.exact_sums import Deltas, subtract, sum_deltas
+from mmpscope.analysis.space import NO_ADDRESS_SPACE, has_address_space
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def compare_summaries(before: pa.Table, after: pa.Table) -> Summaries:
     places = {name: place for place, name in enumerate(after.column("type").to_pylist())}
     a, b = RawColumns(before), RawColumns(after.take([places[name] for name in types]))
     partial = {name: _find_partial(a, name) | _find_partial(b, name) for name in (*METRICS, *_MORE)}
-    one, two = ({name: _read_figure(side, name) for name in partial} for side in (a, b))
+    one, two = ({name: side.numbers(name) for name in partial} for side in (a, b))
     one[CLEAN] = two[CLEAN] = Numbers.unknown(len(types))
     deltas = {name: subtract(two[name].only(~left_out), one[name]) for name, left_out in partial.items()}
     deltas[CLEAN] = subtract(two[CLEAN], one[CLEAN])
@@ -77,19 +78,6 @@ def compare_summaries(before: pa.Table, after: pa.Table) -> Summaries:
 
 def _find_partial(summary: RawColumns, name: str) -> Bools:
     return summary.text("partial").match(lambda names: name in names.split(", "))
-
-
-def _read_figure(summary: RawColumns, name: str) -> Numbers:
-    """Return a figure of all rows; that of Total is unknown if no type that has regions knows it.
-
-    A type without regions has 0 of everything, which alone says nothing of a process.
-    """
-    numbers, types = summary.numbers(name), summary.text("type")
-    is_total = types.equals(_TOTAL)
-    filled = (summary.numbers("blocks").values > 0) & ~types.equals(_TOTAL, _FREE, *_OUTSIDE)
-    if not filled.any() or numbers.is_known[filled].any():
-        return numbers
-    return numbers.only(~is_total)
 
 
 def diff_outside(summaries: Summaries) -> pa.Table:
@@ -188,6 +176,8 @@ def _explain(a: LoadedSnapshot, b: LoadedSnapshot, name: str) -> list[str]:
     """Say why a figure is not known, side by side, as the capability tables have it."""
     reasons = []
     for side, snapshot in (("a", a), ("b", b)):
+        if not has_address_space(snapshot):
+            reasons.append(f"in {side}: {NO_ADDRESS_SPACE}")
         found = [row for row in snapshot.capability.to_pylist() if row["item"] == f"regions.{name}"]
         reasons += [f"in {side} {row['state']}: {row['reason'] or 'no reason given'}" for row in found]
     return reasons

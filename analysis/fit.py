@@ -19,6 +19,7 @@ from mmpscope.analysis.fit_places import Places, choose_place, find_places
 from mmpscope.analysis.free_schema import FIT
 from mmpscope.analysis.freespace import Window
 from mmpscope.analysis.reporters.amounts import show_size
+from mmpscope.analysis.space import NO_ADDRESS_SPACE, has_address_space
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = ["FitAnswer", "check_fit"]
 
 _EXIT_CODES = {FITS: 0, DOES_NOT_FIT: 1, CANNOT_TELL: 4}
 _LARGEST = 1 << 63
+_NO_HOLES_KNOWN = Check("address space", CANNOT_TELL, None, NO_ADDRESS_SPACE)
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def check_fit(
         raise UsageError(f"an alignment of {align} bytes cannot be asked for. Give a power of two")
     size = -(-size // unit) * unit
     places = find_places(snapshot, align, window)
-    checks = [_check_holes(places, size)]
+    checks = [_check_holes(places, size) if has_address_space(snapshot) else _NO_HOLES_KNOWN]
     if snapshot.capture.host.get("os") != "windows":  # none of the limits below exists there
         checks += check_limits(snapshot, size)
     binding = choose_binding(checks, checks[0])

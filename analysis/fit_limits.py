@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mmpscope.analysis.mapping_count import TOLERANCE, count_mappings
 from mmpscope.analysis.reporters.amounts import show_size
+from mmpscope.analysis.space import NO_ADDRESS_SPACE
 from mmpscope.formats.model import Fact, Facts
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def _check_mapping_count(snapshot: LoadedSnapshot) -> Check:
     name, count = "mapping count", count_mappings(snapshot)
     if count.limit is None:
         return Check(name, CANNOT_TELL, None, "vm.max_map_count is not in the snapshot")
+    if count.count is None:
+        return Check(name, CANNOT_TELL, None, NO_ADDRESS_SPACE)
     reason = f"{count.count:,} mappings (within {TOLERANCE}), vm.max_map_count {count.limit:,}"
     if count.count - TOLERANCE > count.limit:
         return Check(name, DOES_NOT_FIT, 0, reason)

@@ -16,6 +16,7 @@ from mmpscope.analysis.free_schema import HISTOGRAM
 from mmpscope.analysis.intervals import NO_ROW, Ranges, Rows, clip, find_gaps, settle
 from mmpscope.analysis.mapping_count import find_counted
 from mmpscope.analysis.schema import FREE
+from mmpscope.analysis.space import has_address_space
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -81,9 +82,11 @@ def _look_up(rows: Rows, at: Rows) -> Rows:
 def find_snapshot_holes(snapshot: LoadedSnapshot, window: Window | None = None) -> Holes:
     """Return the holes of a snapshot over its usable range, or of a window of it.
 
-    `before` and `after` are rows of `snapshot.regions`.
+    `before` and `after` are rows of `snapshot.regions`. Without an address space there are none.
     """
     low, high, _ = snapshot.usable_range
+    if not has_address_space(snapshot):
+        high = low
     columns = RawColumns(snapshot.regions)
     counted = np.flatnonzero(find_counted(snapshot.regions))
     address, end = (columns.numbers(name).values[counted] for name in ("address", "end"))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools
 from mmpscope.analysis.schema import GATE
+from mmpscope.analysis.space import has_address_space
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -28,16 +29,16 @@ counts are not quite the same: gate areas are shown and not counted.
 class MappingCount:
     """Mappings of a process and the system's limit on them (Linux: vm.max_map_count), None where unknown.
 
-    `count` is exact to within TOLERANCE.
+    `count` is exact to within TOLERANCE, and unknown without an address space.
     """
 
-    count: int
+    count: int | None
     limit: int | None
 
     @property
     def left(self) -> int | None:
-        """How many more mappings are possible; None without a limit, 0 when over it."""
-        return None if self.limit is None else max(0, self.limit - self.count)
+        """How many more mappings are possible; None without a limit or a count, 0 when over it."""
+        return None if self.limit is None or self.count is None else max(0, self.limit - self.count)
 
 
 def find_counted(regions: pa.Table) -> Bools:
@@ -49,6 +50,6 @@ def find_counted(regions: pa.Table) -> Bools:
 
 def count_mappings(snapshot: LoadedSnapshot) -> MappingCount:
     """Count the mappings of a process, without gate areas, and read the limit that held then."""
-    counted = np.count_nonzero(find_counted(snapshot.regions))
+    counted = int(np.count_nonzero(find_counted(snapshot.regions))) if has_address_space(snapshot) else None
     limit = snapshot.capture.system.get("max_map_count")
-    return MappingCount(int(counted), limit if isinstance(limit, int) else None)
+    return MappingCount(counted, limit if isinstance(limit, int) else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,18 @@ from mmpscope.analysis.facts import get_map, get_number
 from mmpscope.formats.model import Capture, Facts
 from mmpscope.formats.proc.space import infer_end
 
-__all__ = ["GATE_NAMES", "UsableRange", "find_bits", "find_page_size", "find_usable_range"]
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = [
+    "GATE_NAMES",
+    "NO_ADDRESS_SPACE",
+    "UsableRange",
+    "find_bits",
+    "find_page_size",
+    "find_usable_range",
+    "has_address_space",
+]
 
 _MIN_PAGE = 4096
 _LAST = (1 << 64) - 1
@@ -21,6 +32,9 @@ _MMAP_MIN_ADDR = 1 << 16
 
 GATE_NAMES = ("[vsyscall]", "[vectors]")
 """Gate areas of x86 and of ARM: the kernel shows them in every map, outside of every process."""
+
+NO_ADDRESS_SPACE = "no address space: a kernel thread, a zombie, or no permission to read it"
+"""What a map without any region means; never that a process has no memory and all of its range is free."""
 
 
 class UsableRange(NamedTuple):
@@ -47,6 +61,11 @@ def find_usable_range(process: Facts, capture: Capture, regions: pa.Table) -> Us
     if low < start or high > end:
         source += ", widened to the regions outside"
     return UsableRange(min(start, low), min(max(end, high), _LAST), source)
+
+
+def has_address_space(snapshot: LoadedSnapshot) -> bool:
+    """Tell if anything is known of the memory of a process; see NO_ADDRESS_SPACE."""
+    return len(snapshot.regions) > 0
 
 
 def find_page_size(process: Facts, capture: Capture, regions: pa.Table) -> int:

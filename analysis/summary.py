@@ -13,6 +13,7 @@ from mmpscope.analysis.facts import get_map, get_number
 from mmpscope.analysis.freespace import find_free
 from mmpscope.analysis.grouping import group_by
 from mmpscope.analysis.schema import COUNTERS, GATE, SUMMARY, TYPES
+from mmpscope.analysis.space import has_address_space
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -37,19 +38,27 @@ class _Row(NamedTuple):
 def summarize(snapshot: LoadedSnapshot) -> pa.Table:
     """Return schema.SUMMARY: Total, then a row for each type, in order; Total is everything but Free.
 
-    Regions of gate areas take no part. A figure sums what is known of it: it is null where nothing is, and
-    ``partial`` names it where something is not. So total_ws of Total less those of Page Table and Unusable
-    is Rss, and size likewise VmSize, of a process that stood still.
+    Regions of gate areas take no part. A figure sums what is known of it: it is null where no region tells
+    it (so all are without an address space), and ``partial`` names it where something is left out. So
+    total_ws of Total less those of Page Table and Unusable is Rss, and size likewise VmSize, of a process
+    that stood still.
     """
     rows = {name: _Row({**dict.fromkeys(_SUMMED, 0), "largest": 0}, set()) for name in TYPES}
-    if snapshot.regions.num_rows:
-        rows |= _sum_types(snapshot)
-        rows |= _sum_holes(snapshot)
-    else:  # no address space, or none that could be read: nothing is known of it
-        rows |= {name: _Row({}, set()) for name in ("Unusable", _FREE)}
+    if not has_address_space(snapshot):
+        return _build([(name, _Row({}, set())) for name in ("Total", *TYPES)])
+    rows |= (of_regions := _sum_types(snapshot))
+    rows |= _sum_holes(snapshot)
     rows["Page Table"] = _read_page_table(snapshot)
     total = _add_up(row for name, row in rows.items() if name != _FREE)
+    _forget_unknown(total, of_regions)
     return _build([("Total", total), *rows.items()])
+
+
+def _forget_unknown(total: _Row, of_regions: dict[str, _Row]) -> None:
+    """Make a figure of Total null that no region tells: the zeros of empty types are no part of an answer."""
+    for name in _FIGURES if of_regions else ():
+        if all(row.values[name] is None for row in of_regions.values()):
+            total.values[name] = None
 
 
 def _sum_types(snapshot: LoadedSnapshot) -> dict[str, _Row]:

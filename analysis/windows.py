@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.space import has_address_space
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -37,7 +38,12 @@ def is_64_bit(snapshot: LoadedSnapshot) -> bool:
 
 
 def list_windows(snapshot: LoadedSnapshot, window: tuple[int, int] | None = None) -> list[NamedWindow]:
-    """List what to measure: the usable range, on 64-bit the parts that matter, and the user's own window."""
+    """List what to measure: the usable range, on 64-bit the parts that matter, and the user's own window.
+
+    Nothing without an address space.
+    """
+    if not has_address_space(snapshot):
+        return []
     low, high, _ = snapshot.usable_range
     windows = [NamedWindow("usable range", low, high)]
     if is_64_bit(snapshot):

@@ -122,16 +122,17 @@ def _draw_totals(result: DiffResult, screen: Screen) -> list[str]:
     told = {*_ALWAYS, result.metric, *(_TITLES if screen.verbose else ())}
     totals = result.totals.to_pylist()
     rows = [r for r in totals if r["metric"] in told or (r["metric"] in _WHERE_CHANGED and r["delta"])]
-    before, after = result.map_count
+    before, after = (side.count for side in result.map_count)
+    more = None if before is None or after is None else after - before
     names = [_TITLES[row["metric"]].replace("\n", " ") for row in rows]
     notes = [show_name(row["note"] or "") for row in rows]
     marks = [_PARTLY if row["partial"] and row["delta"] is not None else "" for row in rows]
     changes = [show_kib(row["delta"], sign=True) + mark for row, mark in zip(rows, marks, strict=True)]
     columns = [
         TextColumn("Total", [*names, "Mappings"]),
-        TextColumn("Before", [*(show_kib(row["a"]) for row in rows), show_count(before.count)], True),
-        TextColumn("After", [*(show_kib(row["b"]) for row in rows), show_count(after.count)], True),
-        TextColumn("Change", [*changes, show_count(after.count - before.count, sign=True)], True),
+        TextColumn("Before", [*(show_kib(row["a"]) for row in rows), show_count(before)], True),
+        TextColumn("After", [*(show_kib(row["b"]) for row in rows), show_count(after)], True),
+        TextColumn("Change", [*changes, show_count(more, sign=True)], True),
         TextColumn("", [*[""] * len(rows), _describe_limit(result)]),
     ]
     note = f"sizes in KiB; {_PARTLY} as far as it is known" if any(marks) else "sizes in KiB"

@@ -99,6 +99,8 @@ def report_free(snapshot: LoadedSnapshot, space: FreeSpace, rows: pa.Table, limi
 def _draw(space: FreeSpace, limit: int, screen: Screen) -> list[str]:
     import pyarrow.compute as pc
 
+    if not space.windows.num_rows:
+        return ["no free space is known"]
     holes = space.holes.filter(pc.equal(space.holes["type"], "Free"))
     splitters = FREE_TABLES["splitters"]
     parts = [
@@ -113,8 +115,8 @@ def _draw(space: FreeSpace, limit: int, screen: Screen) -> list[str]:
 
 
 def _describe_mappings(mappings: MappingCount) -> str:
-    if mappings.limit is None:
-        return f"{mappings.count:,} mappings; the limit is not known"
+    if mappings.count is None or mappings.limit is None:
+        return f"{show_count(mappings.count)} mappings; the limit is not known"
     share = f"{mappings.count / mappings.limit:.1%}" if mappings.limit else "all"
     return f"{mappings.count:,} of at most {mappings.limit:,} mappings ({share})"
 

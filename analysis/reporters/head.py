@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.reporters.amounts import show_time
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.screen import Screen
+from mmpscope.analysis.space import NO_ADDRESS_SPACE, has_address_space
 from mmpscope.formats.model import Capability
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
     where = f" on {show_fact(host['hostname'])}" if host.get("hostname") else ""
     lines = [f"{name}{pid}{where}, {show_time(snapshot.moment.get('time_ns'))}, {snapshot.label}"]
     lines += draw_choice(snapshot.last_of)
+    if not has_address_space(snapshot):
+        lines.append(NO_ADDRESS_SPACE)
     if screen.verbose:
         lines += _describe_more(snapshot)
     lines += draw_missing(_rows(snapshot), screen)

@@ -62,6 +62,8 @@ def report_summary(snapshot: LoadedSnapshot, table: pa.Table) -> Report:
 
 
 def _draw(rows: Rows, screen: Screen) -> list[str]:
+    if rows["size"][0] is None and rows["blocks"][0] is None:
+        return ["no figures are known"]
     more = [m for m in _MORE if screen.verbose or (m[0] in _SHOWN_WHEN_USED and any(rows[m[0]]))]
     columns = [
         TextColumn("Type", [str(kind) for kind in rows["type"]]),

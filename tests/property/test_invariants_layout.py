@@ -94,7 +94,7 @@ def test_every_region_has_its_place_and_sums_conserve(
     counted = [row for row in regions if row["subtype"] != "gate"]
     total = summarize(loaded).to_pylist()[0]
     holes = summarize(loaded).to_pylist()[TYPES.index("Unusable") + 1]["size"] or 0
-    assert total["size"] - holes == sum(row["size"] for row in counted)
+    assert (total["size"] or 0) - holes == sum(row["size"] for row in counted)
     assert sum(row["size"] for row in list_allocations(loaded).to_pylist()) == sum(
         row["size"] for row in regions
     )

@@ -8,13 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
-from mmpscope.analysis.schema import CAPABILITY, COUNTERS, MODULES, REGIONS, THREADS, Field
+from mmpscope.analysis.schema import CAPABILITY, COUNTERS, GATE, MODULES, REGIONS, THREADS, Field
 from mmpscope.formats.model import Capture, Snapshot
 
 if TYPE_CHECKING:
     from mmpscope.analysis import LoadedSnapshot
 
-__all__ = ["PAGE", "make_regions", "make_snapshot", "region"]
+__all__ = ["GATE_AREA", "PAGE", "make_regions", "make_snapshot", "region"]
 
 PAGE = 4096
 Row = dict[str, Any]
@@ -63,6 +63,10 @@ def region(address: int, size: int, type_: str = "Private Data", **columns: Any)
     return row | columns
 
 
+GATE_AREA = region(0xFFFF_FFFF_FF60_0000, PAGE, path="[vsyscall]", subtype=GATE)
+"""What is left of a process that gave all its memory back: it has an address space, and nothing in it."""
+
+
 def make_regions(rows: Iterable[Row]) -> pa.Table:
     """Put regions into a table of schema.REGIONS and the raw columns that answers look at."""
     rows = list(rows)
@@ -83,7 +87,7 @@ def _find_type(field: Field) -> pa.DataType:
 
 
 def make_snapshot(
-    rows: Iterable[Row] | pa.Table = (),
+    rows: Iterable[Row] | pa.Table = (GATE_AREA,),
     *,
     host: Mapping[str, Any] | None = None,
     system: Mapping[str, Any] | None = None,

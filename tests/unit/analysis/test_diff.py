@@ -11,7 +11,7 @@ from mmpscope import analysis
 from mmpscope.analysis import DiffResult, diff
 from mmpscope.analysis.diff_schema import METRICS
 from mmpscope.analysis.errors import UsageError
-from support.snapshots import PAGE, Row, make_regions, make_snapshot, region
+from support.snapshots import GATE_AREA, PAGE, Row, make_regions, make_snapshot, region
 
 KIB, MIB = 1 << 10, 1 << 20
 LOW = 0x7F00_0000_0000
@@ -21,7 +21,7 @@ PROCESS: dict[str, Any] = {"pid": 1, "pid_namespace": 2, "stat": {"starttime": 3
 
 def compare(before: list[Row], after: list[Row], **options: Any) -> DiffResult:
     """Compare two moments of one process."""
-    a, b = (make_snapshot(rows, host=HOST, process=dict(PROCESS)) for rows in (before, after))
+    a, b = (make_snapshot(rows or [GATE_AREA], host=HOST, process=dict(PROCESS)) for rows in (before, after))
     return diff(a, b, **options)
 
 

@@ -230,3 +230,11 @@ def test_the_checks_are_a_table() -> None:
     assert table.column_names == [field.name for field in FIT]
     names = ["address space", "mapping count", "RLIMIT_AS", "RLIMIT_DATA", "commit limit", "cgroup"]
     assert table.column("check").to_pylist() == names
+
+
+def test_f20_without_an_address_space_nothing_is_told_of_a_request() -> None:
+    """An empty map has no hole, which does not mean that it is full."""
+    answer = ask(MIB, rows=[])
+    assert (answer.exit_code, answer.binding.name, answer.address) == (4, "address space", None)
+    assert "no address space" in answer.binding.reason
+    assert find_outcome(answer, "mapping count") == ("cannot tell", None)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mmpscope.analysis import schema
+from mmpscope.analysis.fragmentation import measure_fragmentation
 from mmpscope.analysis.freespace import find_free, find_holes, hole_histogram
 from mmpscope.analysis.intervals import measure_coverage
 from mmpscope.analysis.mapping_count import count_mappings
+from mmpscope.analysis.schema import FREE
 from mmpscope.analysis.windows import list_windows
-from support.snapshots import PAGE, make_snapshot, region
+from support.loaded import load_text
+from support.snapshots import GATE_AREA, PAGE, make_snapshot, region
 
 MIB = 1 << 20
 
@@ -84,7 +86,7 @@ def test_a_free_row_names_its_neighbours() -> None:
         usable_range=(0x1F000, 0x24000, ""),
     )
     table = find_free(snapshot)
-    assert table.column_names == [field.name for field in schema.FREE]
+    assert table.column_names == [field.name for field in FREE]
     assert [(row["address"], row["size"], row["before"], row["after"]) for row in table.to_pylist()] == [
         (0x1F000, PAGE, None, "Image /bin/a b"),
         (0x21000, PAGE, "Image /bin/a b", "Private Data"),
@@ -100,9 +102,9 @@ def test_a_window_cuts_the_holes() -> None:
     assert (above["address"], above["end"]) == (0x21000, 0x22000)
 
 
-def test_a_process_without_memory_is_one_hole() -> None:
-    """No region, as in a kernel thread: all of the range is free, with no neighbour."""
-    snapshot = make_snapshot([], usable_range=(0x1000, 0x5000, ""))
+def test_a_process_that_gave_all_back_is_one_hole() -> None:
+    """Nothing but a gate area, which does not count: all of the range is free, with no neighbour."""
+    snapshot = make_snapshot(usable_range=(0x1000, 0x5000, ""))
     [hole] = find_free(snapshot).to_pylist()
     assert (hole["size"], hole["type"], hole["before"], hole["after"]) == (0x4000, "Free", None, None)
 
@@ -128,14 +130,13 @@ def test_an_empty_histogram_has_no_rows() -> None:
 @pytest.mark.parametrize(("size", "from_size"), [(2**63, 2**63), (2**53 + 1, 2**53), (2**53 - 1, 2**52)])
 def test_size_classes_are_exact_beyond_the_precision_of_floats(size: int, from_size: int) -> None:
     """A hole of 2^53 - 1 bytes is below 2^53, though a float cannot tell them apart after rounding up."""
-    snapshot = make_snapshot([], usable_range=(0, size, ""), granularity=1)
+    snapshot = make_snapshot(usable_range=(0, size, ""), granularity=1)
     assert hole_histogram(snapshot).column("from_size").to_pylist() == [from_size]
 
 
 def test_f33_gate_areas_do_not_count() -> None:
     """F33: [vsyscall] is neither a mapping against vm.max_map_count, nor a neighbour, nor covered space."""
-    gate = region(0xFFFF_FFFF_FF60_0000, PAGE, "Private Data", path="[vsyscall]", subtype=schema.GATE)
-    snapshot = make_snapshot([region(0x20000, PAGE), gate], system={"max_map_count": 65530})
+    snapshot = make_snapshot([region(0x20000, PAGE), GATE_AREA], system={"max_map_count": 65530})
     count = count_mappings(snapshot)
     assert (count.count, count.limit, count.left) == (1, 65530, 65529)
     assert find_free(snapshot).to_pylist()[-1]["after"] is None
@@ -149,7 +150,7 @@ def test_an_unknown_limit_is_not_zero() -> None:
 
 def test_a_32_bit_space_is_measured_as_a_whole() -> None:
     """Where pointers have 32 bits the usable range is the window that counts."""
-    [window] = list_windows(make_snapshot([], usable_range=(0x1000, 0xC000_0000, "")))
+    [window] = list_windows(make_snapshot(usable_range=(0x1000, 0xC000_0000, "")))
     assert (window.name, window.low, window.high) == ("usable range", 0x1000, 0xC000_0000)
 
 
@@ -179,3 +180,14 @@ def test_an_unknown_program_has_no_reach() -> None:
     """Without the path of the program, or without its file among the mappings, that window is left out."""
     assert len(list_windows(make_snapshot([region(0x5555_0000_0000, MIB)]))) == 2
     assert len(list_windows(make_snapshot([region(0, MIB)], process={"exe": "/bin/gone"}))) == 2
+
+
+def test_f20_without_an_address_space_there_are_no_holes_to_speak_of() -> None:
+    """An empty map is a kernel thread, or was not allowed to be read: its whole range is not free."""
+    snapshot = load_text(b"")
+    assert find_free(snapshot).num_rows == 0
+    assert find_free(snapshot, (0, 1 << 20)).num_rows == 0
+    assert hole_histogram(snapshot).num_rows == 0
+    measured = measure_fragmentation(snapshot, (0, 1 << 20))
+    assert (measured.windows.num_rows, measured.requests.num_rows) == (0, 0)
+    assert count_mappings(snapshot).count is None

@@ -88,11 +88,18 @@ def test_regions_and_holes_make_up_the_range() -> None:
     assert sum(rows[name]["size"] for name in TYPES if name != "Page Table") == high - low
 
 
-def test_no_address_space_is_no_memory_and_no_free_space() -> None:
-    """A kernel thread has an empty map: zero regions are known, its holes are nobody's."""
-    rows = _by_type(load_text(b""))
-    assert (rows["Heap"]["size"], rows["Heap"]["blocks"]) == (0, 0)
-    assert rows["Free"]["size"] is rows["Unusable"]["size"] is None
+@pytest.mark.parametrize("facts", [{}, {"status": {"Threads": 1}}])
+def test_f20_of_no_address_space_every_figure_is_unknown(facts: dict[str, Any]) -> None:
+    """Of an empty map, of a kernel thread or of what may not be read, nothing is known, and nothing is 0."""
+    for kind, row in _by_type(load_text(b"", **facts)).items():
+        assert [name for name in (*SUMS, "largest") if row[name] is not None] == [], kind
+
+
+def test_a_total_that_no_region_knows_is_unknown() -> None:
+    """A type without regions has 0 of everything, which makes no total of a figure that maps do not tell."""
+    total = _by_type(load_map("10000-20000 rw-p", "30000-40000 ---p", status={"VmPTE": 52 * KB}))["Total"]
+    assert (total["committed"], total["total_ws"], total["pss"]) == (64 * KB + 52 * KB, None, None)
+    assert {"committed", "total_ws", "pss"} <= set(total["partial"].split(", "))
 
 
 def test_sums_beyond_64_bits_are_unknown_and_never_wrap() -> None:
