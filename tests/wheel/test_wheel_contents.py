@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from importlib.metadata import distribution
+import sysconfig
+from importlib.metadata import Distribution
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[2]
 
 
+def _find_installed() -> Distribution:
+    """Look where packages are installed only: a checkout may hold the metadata of an editable install, too."""
+    return next(iter(Distribution.discover(name="mmpscope", path=[sysconfig.get_path("purelib")])))
+
+
 def _files() -> set[PurePosixPath]:
-    return {PurePosixPath(str(f)) for f in distribution("mmpscope").files or []}
+    return {PurePosixPath(str(f)) for f in _find_installed().files or []}
 
 
 def test_wheel_holds_every_module_and_nothing_else() -> None:
@@ -27,5 +33,5 @@ def test_wheel_holds_every_module_and_nothing_else() -> None:
 def test_wheel_is_typed_and_has_both_commands() -> None:
     """py.typed is present in each package, and mmp and mmp-collect are installed."""
     assert {PurePosixPath(f"mmpscope/{p}/py.typed") for p in ("formats", "analysis", "collector")} <= _files()
-    scripts = {e.name for e in distribution("mmpscope").entry_points if e.group == "console_scripts"}
+    scripts = {e.name for e in _find_installed().entry_points if e.group == "console_scripts"}
     assert scripts == {"mmp", "mmp-collect"}
