@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def _find_installed() -> Distribution:
-    """Look where packages are installed only: a checkout may hold the metadata of an editable install, too."""
+    """Look where packages are installed only: a checkout may hold the metadata of an editable install."""
     return next(iter(Distribution.discover(name="mmpscope", path=[sysconfig.get_path("purelib")])))
 
 
