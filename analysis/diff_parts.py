@@ -66,8 +66,13 @@ def _describe_module(pair: Pair, same_instance: bool) -> Row | None:
     sizes = (
         [row["size_a"], row["size_b"]] if a and b else [(a or {}).get("size", 0), (b or {}).get("size", 0)]
     )
-    row["size_delta"] = None if None in sizes else sizes[1] - sizes[0]
+    row["size_delta"] = None if None in sizes else _keep_signed(sizes[1] - sizes[0])
     return row
+
+
+def _keep_signed(delta: int) -> int | None:
+    """Return what an int64 holds; only hostile input goes beyond."""
+    return delta if abs(delta) < 1 << 63 else None
 
 
 def _choose_module_word(a: Row | None, b: Row | None, same_instance: bool) -> str | None:

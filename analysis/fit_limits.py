@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.facts import as_number, get_list, get_map, get_number, show_fact
 from mmpscope.analysis.mapping_count import TOLERANCE, count_mappings
 from mmpscope.analysis.reporters.amounts import show_size
 from mmpscope.analysis.space import NO_ADDRESS_SPACE
@@ -53,11 +54,6 @@ def check_limits(snapshot: LoadedSnapshot, size: int) -> Iterator[Check]:
     yield _check_cgroup(snapshot, size)
 
 
-def _get_number(facts: Fact, name: str) -> int | None:
-    value = facts.get(name) if isinstance(facts, dict) else None
-    return value if type(value) is int and value >= 0 else None
-
-
 def _check_mapping_count(snapshot: LoadedSnapshot) -> Check:
     """Apply vm.max_map_count: mmap fails once the count is above it (mm/mmap.c, do_mmap)."""
     name, count = "mapping count", count_mappings(snapshot)
@@ -78,16 +74,17 @@ def _check_rlimit(process: Facts, name: str, keys: tuple[str, str], size: int) -
 
     RLIMIT_AS counts all mappings (VmSize); RLIMIT_DATA the private writable ones (VmData, since Linux 4.7).
     """
-    limits = process.get("limits")
-    stated = limits.get(keys[0]) if isinstance(limits, dict) else None
-    if not isinstance(stated, list) or not stated:
-        return Check(name, CANNOT_TELL, None, f'"{keys[0]}" is not in the snapshot')
-    if stated[0] is None:
+    stated = get_list(get_map(process, "limits"), keys[0])
+    if stated and stated[0] is None:
         return Check(name, FITS, None, "unlimited")
-    limit, used = show_size(stated[0]), _get_number(process.get("status"), keys[1])
+    limit = as_number(stated[0]) if stated else None
+    used = get_number(get_map(process, "status"), keys[1])
+    if limit is None:
+        return Check(name, CANNOT_TELL, None, f'"{keys[0]}" is not in the snapshot')
+    told = f"limit {show_size(limit)}"
     if used is None:
-        return Check(name, CANNOT_TELL, None, f"limit {limit}; {keys[1]} is not in the snapshot")
-    return _weigh(name, size, stated[0] - used, f"limit {limit}, {keys[1]} {show_size(used)}")
+        return Check(name, CANNOT_TELL, None, f"{told}; {keys[1]} is not in the snapshot")
+    return _weigh(name, size, limit - used, f"{told}, {keys[1]} {show_size(used)}")
 
 
 def _weigh(name: str, size: int, available: int, reason: str) -> Check:
@@ -100,13 +97,13 @@ def _check_commit(system: Facts, size: int) -> Check:
 
     1 allows everything. 2 allows CommitLimit in all. 0 refuses only what is above all RAM and swap there is.
     """
-    mode, meminfo = _get_number(system, "overcommit_memory"), system.get("meminfo")
+    mode, meminfo = get_number(system, "overcommit_memory"), get_map(system, "meminfo")
     if mode is None:
         return Check("commit limit", CANNOT_TELL, None, "vm.overcommit_memory is not in the snapshot")
     if mode == _ALWAYS_OVERCOMMIT:
         return Check("commit limit", FITS, None, "vm.overcommit_memory is 1: everything is allowed")
     names = ("CommitLimit", "Committed_AS") if mode == _NEVER_OVERCOMMIT else ("MemTotal", "SwapTotal")
-    first, second = (_get_number(meminfo, name) for name in names)
+    first, second = (get_number(meminfo, name) for name in names)
     if first is None or second is None:
         return Check("commit limit", CANNOT_TELL, None, f"{' or '.join(names)} is not in the snapshot")
     told = f"vm.overcommit_memory is {mode}: {names[0]} {show_size(first)}, {names[1]} {show_size(second)}"
@@ -140,19 +137,18 @@ def _judge_without_cgroup(snapshot: LoadedSnapshot) -> Check:
 
 def _read_cache(cgroup: Facts) -> int:
     """Return the page cache of a cgroup and of all below it, which version 1 calls the total."""
-    stat, prefix = cgroup.get("memory.stat"), "total_" if cgroup.get("version") == 1 else ""
-    parts = (_get_number(stat, f"{prefix}{kind}_file") for kind in ("active", "inactive"))
+    stat, prefix = get_map(cgroup, "memory.stat"), "total_" if cgroup.get("version") == 1 else ""
+    parts = (get_number(stat, f"{prefix}{kind}_file") for kind in ("active", "inactive"))
     return sum(part or 0 for part in parts)
 
 
 def _check_level(level: Fact, cache: int | None, size: int) -> Check:
-    path, limit, usage = (
-        level.get(name) if isinstance(level, dict) else None for name in ("path", "limit", "usage")
-    )
-    where = path if isinstance(path, str) else repr(path)
-    if limit is None:
+    facts = level if isinstance(level, dict) else {"limit": "not known"}
+    where = show_fact(facts.get("path")) or "a level without a name"
+    limit, usage = get_number(facts, "limit"), get_number(facts, "usage")
+    if facts.get("limit") is None:
         return Check("cgroup", FITS, None, f"no limit at {where}")
-    if not isinstance(limit, int) or not isinstance(usage, int):
+    if limit is None or usage is None:
         return Check("cgroup", CANNOT_TELL, None, f"the usage of {where} is not in the snapshot")
     told = f"limit {show_size(limit)}, usage {show_size(usage)} at {where}"
     if cache is not None:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools
+from mmpscope.analysis.facts import get_number
 from mmpscope.analysis.schema import GATE
 from mmpscope.analysis.space import has_address_space
 
@@ -51,5 +52,4 @@ def find_counted(regions: pa.Table) -> Bools:
 def count_mappings(snapshot: LoadedSnapshot) -> MappingCount:
     """Count the mappings of a process, without gate areas, and read the limit that held then."""
     counted = int(np.count_nonzero(find_counted(snapshot.regions))) if has_address_space(snapshot) else None
-    limit = snapshot.capture.system.get("max_map_count")
-    return MappingCount(counted, limit if isinstance(limit, int) else None)
+    return MappingCount(counted, get_number(snapshot.capture.system, "max_map_count"))

@@ -61,7 +61,8 @@ def list_modules(snapshot: LoadedSnapshot) -> pa.Table:
 
 
 def _count_loads(files: Rows) -> np.ndarray:
-    return np.bincount(files, minlength=1)[files].astype(np.uint32) if len(files) else files.astype(np.uint32)
+    loads = np.unique(files, return_inverse=True, return_counts=True)
+    return loads[2][loads[1]].astype(np.uint32)
 
 
 def _read_known(snapshot: LoadedSnapshot, module: Rows) -> dict[str, object]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from mmpscope.analysis.classify import Classes, Surroundings, classify
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
 from mmpscope.analysis.details import describe_regions
-from mmpscope.analysis.facts import get_map, get_number
+from mmpscope.analysis.facts import as_number, get_list, get_map, get_number
 from mmpscope.analysis.faults import Faults
 from mmpscope.analysis.figures import compute_figures
 from mmpscope.analysis.layout import Layout
@@ -97,7 +97,7 @@ def _name_classes(classes: Classes) -> dict[str, Text]:
 def _gather(snapshot: LoadedSnapshot) -> Surroundings:
     status, limits = (get_map(snapshot.process, name) for name in ("status", "limits"))
     threads = snapshot.decode_raw("threads")
-    soft = limits.get("Max stack size")
+    soft = get_list(limits, "Max stack size")
     return Surroundings(
         threads=threads,
         modules=snapshot.decode_raw("modules"),
@@ -105,7 +105,7 @@ def _gather(snapshot: LoadedSnapshot) -> Surroundings:
         page=snapshot.granularity,
         bits=find_bits(snapshot.process, snapshot.usable_range.end),
         thread_count=threads.rows or get_number(status, "Threads"),
-        stack_limit=get_number({"soft": soft[0]}, "soft") if isinstance(soft, list) and soft else None,
+        stack_limit=as_number(soft[0]) if soft else None,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
-from mmpscope.analysis.facts import get_map, get_number
+from mmpscope.analysis.facts import get_map, get_number, show_fact
 from mmpscope.formats.model import Capture, Facts
 from mmpscope.formats.proc.space import infer_end
 
@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 _MIN_PAGE = 4096
+_PAGES = tuple(1 << power for power in range(10, 31))
+"""Sizes that a page can have: a power of two, from a KiB to the largest huge page, a GiB."""
 _LAST = (1 << 64) - 1
 """The last end that a uint64 holds; no kernel gives a process the page below 2^64."""
 _MMAP_MIN_ADDR = 1 << 16
@@ -54,7 +56,7 @@ def find_usable_range(process: Facts, capture: Capture, regions: pa.Table) -> Us
     stated = get_map(process, "range")
     start, end = get_number(stated, "start"), get_number(stated, "end")
     if start is not None and end is not None:
-        source = str(stated.get("source", "the snapshot"))
+        source = show_fact(stated.get("source")) or "the snapshot"
     else:
         start = get_number(capture.system, "mmap_min_addr") or _MMAP_MIN_ADDR
         end, source = infer_end(high)
@@ -72,10 +74,10 @@ def find_page_size(process: Facts, capture: Capture, regions: pa.Table) -> int:
     """Return the page size in bytes: of the process or the host, else the smallest of a region, else 4096."""
     for facts in (process, capture.host):
         stated = get_number(facts, "page_size")
-        if stated and stated & (stated - 1) == 0:
+        if stated in _PAGES:
             return stated
     pages = RawColumns(regions).numbers("KernelPageSize")
-    known = pages.values[pages.is_known & (pages.values > 0)]
+    known = pages.values[np.isin(pages.values, np.array(_PAGES, np.uint64))]
     return int(known.min()) if len(known) else _MIN_PAGE
 
 

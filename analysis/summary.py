@@ -114,6 +114,7 @@ def _read_page_table(snapshot: LoadedSnapshot) -> _Row:
     size = get_number(status, "VmPTE")
     if size is not None:
         size += get_number(status, "VmPMD") or 0
+        size = size if size < 1 << 64 else None
     return _Row({**dict.fromkeys(COUNTERS, 0), **dict.fromkeys(_PAGE_TABLE_FIGURES, size)}, set())
 
 

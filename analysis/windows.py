@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.facts import show_fact
 from mmpscope.analysis.space import has_address_space
 
 if TYPE_CHECKING:
@@ -57,9 +58,7 @@ def list_windows(snapshot: LoadedSnapshot, window: tuple[int, int] | None = None
 def _find_reach(snapshot: LoadedSnapshot) -> list[NamedWindow]:
     """Return what every byte of the main program reaches within 2 GiB; nothing where it is not known."""
     low, high, _ = snapshot.usable_range
-    exe = snapshot.process.get("exe")
-    if isinstance(exe, bytes):  # how the path column shows bytes that are no UTF-8
-        exe = exe.decode("utf-8", "backslashreplace")
+    exe = show_fact(snapshot.process.get("exe"))  # as the path column shows bytes that are no UTF-8
     columns = RawColumns(snapshot.regions)
     mapped = columns.text("path").match(lambda path: path == exe)
     if not mapped.any():

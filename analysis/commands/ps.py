@@ -51,7 +51,7 @@ def _list_processes(*, every: bool) -> pa.Table:
 
 
 def _take(row: ProcessRow, name: str) -> object:
-    from mmpscope.analysis.reporters.head import show_fact
+    from mmpscope.analysis.facts import show_fact
 
     value = getattr(row, name)
     return show_fact(value) if isinstance(value, bytes) else value

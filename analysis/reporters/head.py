@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.facts import get_list, get_number, show_fact
 from mmpscope.analysis.reporters.amounts import show_time
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.screen import Screen
@@ -21,7 +22,6 @@ __all__ = [
     "draw_head",
     "draw_heads",
     "draw_missing",
-    "show_fact",
 ]
 
 
@@ -35,10 +35,10 @@ def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
     start, end, source = snapshot.usable_range
     return {
         "label": snapshot.label,
-        "pid": snapshot.process.get("pid"),
+        "pid": get_number(snapshot.process, "pid"),
         "name": show_fact(snapshot.process.get("name")),
         "exe": show_fact(snapshot.process.get("exe")),
-        "time_ns": snapshot.moment.get("time_ns"),
+        "time_ns": get_number(snapshot.moment, "time_ns"),
         "host": show_fact(host.get("hostname")),
         "os": show_fact(host.get("os")),
         "kernel": show_fact(host.get("kernel")),
@@ -58,10 +58,11 @@ def describe_capability(snapshot: LoadedSnapshot) -> list[dict[str, object]]:
 def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
     """Write process, moment and file in one line, and in another what is missing."""
     process, host = snapshot.process, snapshot.capture.host
-    name = show_fact(process.get("name")) or "unknown process"
-    pid = f" (pid {process['pid']})" if process.get("pid") is not None else ""
-    where = f" on {show_fact(host['hostname'])}" if host.get("hostname") else ""
-    lines = [f"{name}{pid}{where}, {show_time(snapshot.moment.get('time_ns'))}, {snapshot.label}"]
+    name, hostname = show_fact(process.get("name")) or "unknown process", show_fact(host.get("hostname"))
+    number = get_number(process, "pid")
+    pid = f" (pid {number})" if number is not None else ""
+    where = f" on {hostname}" if hostname else ""
+    lines = [f"{name}{pid}{where}, {show_time(get_number(snapshot.moment, 'time_ns'))}, {snapshot.label}"]
     lines += draw_choice(snapshot.last_of)
     if not has_address_space(snapshot):
         lines.append(NO_ADDRESS_SPACE)
@@ -106,7 +107,7 @@ def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:
 
 def _describe_more(snapshot: LoadedSnapshot) -> list[str]:
     process, host = snapshot.process, snapshot.capture.host
-    command = " ".join(show_fact(word) or "" for word in process.get("cmdline") or ())
+    command = " ".join(show_fact(word) or "" for word in get_list(process, "cmdline"))
     system = [show_fact(host.get(key)) for key in ("os", "kernel", "machine", "os_release")]
     start, end, source = snapshot.usable_range
     return [
@@ -123,10 +124,3 @@ def _rows(snapshot: LoadedSnapshot) -> list[Capability]:
 
 def _because(row: Capability) -> str:
     return f" ({row.reason})" if row.reason else ""
-
-
-def show_fact(fact: object) -> str | None:
-    """Write a fact as text: facts are text where they were UTF-8, else the bytes that were found."""
-    if fact is None:
-        return None
-    return fact.decode("utf-8", "backslashreplace") if isinstance(fact, bytes) else str(fact)

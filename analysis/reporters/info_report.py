@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from mmpscope.analysis.facts import get_map, get_number, show_fact
 from mmpscope.analysis.reporters.amounts import UNKNOWN, show_count, show_time
-from mmpscope.analysis.reporters.head import draw_missing, show_fact
+from mmpscope.analysis.reporters.head import draw_missing
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
@@ -55,18 +56,20 @@ def describe_fault(fault: Fault) -> str:
 def describe_entry(entry: Entry, snapshot: Snapshot) -> dict[str, Any]:
     """Describe one snapshot as a row of JSON; null where neither it nor the file's index says."""
     process, host = snapshot.process, snapshot.capture.host
-    regions = snapshot.tables.get("regions")
+    regions, moved = snapshot.tables.get("regions"), snapshot.moment.get("map_moved")
+    cost = get_map(snapshot.moment, "cost")
+    moved, cost = moved if isinstance(moved, bool) else None, get_map(snapshot.moment, "cost")
     known = [*snapshot.capture.capability, *snapshot.capability]
     return {
         "index": entry.index,
-        "time_ns": _first(snapshot.moment.get("time_ns"), entry.time_ns),
-        "pid": _first(process.get("pid"), entry.pid),
+        "time_ns": _first(get_number(snapshot.moment, "time_ns"), entry.time_ns),
+        "pid": _first(get_number(process, "pid"), entry.pid),
         "name": _first(show_fact(process.get("name")), entry.name),
         "regions": None if regions is None else regions.rows,
         "host": {key: show_fact(host.get(key)) for key in _HOST},
-        "cost_ns": snapshot.moment.get("cost") or {},
-        "read_ns": snapshot.moment.get("read_ns"),
-        "map_moved": snapshot.moment.get("map_moved"),
+        "cost_ns": {name: spent for name in cost if (spent := get_number(cost, name)) is not None},
+        "read_ns": get_number(snapshot.moment, "read_ns"),
+        "map_moved": moved if isinstance(moved, bool) else None,
         "capability": [asdict(row) for row in known],
     }
 

@@ -166,6 +166,13 @@ def test_f24_pages_of_64_kib_are_no_huge_pages() -> None:
     assert mixed.granularity == 4096
 
 
+def test_a_page_size_that_no_page_has_is_no_granularity() -> None:
+    """What a stranger writes into KernelPageSize must not become the unit of all holes and alignments."""
+    odd = {"start": 0x10000, "size": 0x1000, "perms": "rw-p"}
+    for pages in (4095, 5000, 1 << 63):
+        assert load_table([{**odd, "KernelPageSize": pages}]).granularity == 4096
+
+
 def test_f36_counters_in_kib_become_bytes_whatever_the_page_size() -> None:
     """The unit of every figure is the byte: 128 kB are 131072, with pages of 64 KiB as of 4."""
     for page in (4, 16, 64):

@@ -62,6 +62,12 @@ def test_page_tables_are_private_memory_of_the_kernel() -> None:
     assert (row["shareable_ws"], row["pss"], row["blocks"]) == (0, 0, None)
 
 
+def test_page_tables_beyond_64_bits_are_unknown() -> None:
+    """A status that a stranger wrote may hold two numbers that no sum can hold."""
+    row = _by_type(_load(status={"VmPTE": (1 << 64) - 1, "VmPMD": 1}))["Page Table"]
+    assert row["size"] is None
+
+
 def test_unknown_page_tables_are_said_in_the_total() -> None:
     """Without status the row is null, and Total names what it lacks."""
     rows = _by_type(_load())
