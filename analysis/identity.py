@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.facts import get_map, get_number, show_fact
 from mmpscope.formats.model import Fact
 
 if TYPE_CHECKING:
@@ -75,14 +76,17 @@ _NAMES = {
     "start_time": "start time",
 }
 """What must be known and alike for two snapshots to be of one instance."""
+_START = ("AT_ENTRY", "AT_PHDR", "AT_BASE", "AT_RANDOM")
+"""Addresses in the auxiliary vector (getauxval(3)), which exec writes for the program that it starts."""
 
 
 def compare_instances(a: LoadedSnapshot, b: LoadedSnapshot) -> Comparison:
     """Tell if two snapshots are of one process instance.
 
     One known difference proves two instances. Boot, pid namespace, pid and start time, all known and alike,
-    prove one. The host id decides only where no boot id does: a container and its host, under one kernel,
-    have one boot id and may have two machine ids.
+    prove one, unless it called exec, which replaces all memory and none of these. The host id decides only
+    where no boot id does: a container and its host, under one kernel, have one boot id and may have two
+    machine ids.
     """
     one, two = identify(a), identify(b)
     same_boot = one.boot is not None and one.boot == two.boot
@@ -92,6 +96,17 @@ def compare_instances(a: LoadedSnapshot, b: LoadedSnapshot) -> Comparison:
         if left is not None and right is not None and left != right:
             return Comparison(DIFFERENT_INSTANCES, f"{name} is {left} in a and {right} in b")
     unknown = [name for field, name in _NAMES.items() if None in (getattr(one, field), getattr(two, field))]
+    if not unknown and _has_called_exec(a, b):
+        programs = [show_fact(side.process.get("exe")) or "an unknown program" for side in (a, b)]
+        told = f"one process that called exec: {programs[0]} in a and {programs[1]} in b"
+        return Comparison(DIFFERENT_INSTANCES, told)
     if unknown:
         return Comparison(UNPROVEN, f"not in both snapshots: {', '.join(unknown)}")
     return Comparison(SAME_INSTANCE, f"{', '.join(_NAMES.values())} are alike")
+
+
+def _has_called_exec(a: LoadedSnapshot, b: LoadedSnapshot) -> bool:
+    """Tell if the addresses that the kernel hands to a program when it starts it are others."""
+    one, two = (get_map(side.process, "auxv") for side in (a, b))
+    pairs = [(get_number(one, name), get_number(two, name)) for name in _START]
+    return any(left != right for left, right in pairs if left is not None and right is not None)

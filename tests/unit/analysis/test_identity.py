@@ -66,6 +66,31 @@ def test_an_unknown_fact_leaves_it_unproven(
     assert comparison.reason.endswith(named)
 
 
+def test_exec_makes_another_instance_of_the_same_process() -> None:
+    """exec keeps pid and start time and replaces all memory, also where it starts the same program again."""
+    auxv = {"AT_ENTRY": 0x55A0_0000_1000, "AT_RANDOM": 0x7FFC_0000_0019, "AT_UID": 0}
+    before = make_snapshot(host=HOST, process=PROCESS | {"exe": "/bin/sh", "auxv": auxv})
+    for exe, said in (
+        ("/bin/cat", "exec: /bin/sh in a and /bin/cat in b"),
+        ("/bin/sh", "exec: /bin/sh in a"),
+    ):
+        again = {**auxv, "AT_ENTRY": 0x5660_0000_2000}
+        after = make_snapshot(host=HOST, process=PROCESS | {"exe": exe, "auxv": again})
+        comparison = compare_instances(before, after)
+        assert comparison.verdict == "different instances"
+        assert said in comparison.reason
+
+
+def test_what_does_not_come_from_exec_makes_no_other_instance() -> None:
+    """The program's file may be renamed or deleted, and a vector that could not be read says nothing."""
+    auxv = {"AT_ENTRY": 0x55A0_0000_1000}
+    before = make_snapshot(host=HOST, process=PROCESS | {"exe": "/bin/sh", "auxv": auxv})
+    for facts in ({"exe": "/bin/sh (deleted)", "auxv": auxv}, {"exe": "/bin/sh"}, {"auxv": 7}):
+        assert compare_instances(before, make_snapshot(host=HOST, process=PROCESS | facts)).verdict == (
+            "same instance"
+        )
+
+
 def test_a_container_and_its_host_share_a_boot_id() -> None:
     """One kernel, two machine ids: the boot id decides; an unknown host id does not matter either."""
     assert compare({"id": "cc"}).verdict == "same instance"
