@@ -6,9 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mmpscope.collector.ps import format_rows, list_processes
-from mmpscope.collector.request import Request, parse_request
-from mmpscope.collector.session import Session
+from mmpscope.collector.speech import settle, tell
 from mmpscope.formats.errors import MmpError
 
 __all__ = ["main"]
@@ -20,9 +18,14 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None, prog: str = "mmp-collect") -> int:
     """Run `mmp-collect` with ``arguments`` (the command line's where None), and return the exit code."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    code = _run_and_tell(sys.argv[1:] if arguments is None else list(arguments), prog)
+    settle()
+    return code
+
+
+def _run_and_tell(given: Sequence[str], prog: str) -> int:
     try:
-        _run(parse_request(given, prog), prog)
+        _run(given, prog)
     except SystemExit as end:  # --help and --version
         return end.code if isinstance(end.code, int) else 0
     except MmpError as error:
@@ -30,8 +33,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "mmp-collect") -> i
     except KeyboardInterrupt:
         return _fail(prog, "interrupted before the first whole snapshot; nothing was written.", _INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has had enough; without this Python complains when it flushes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0  # whoever read our output has had enough
+    except MemoryError:
+        sentence = "there is too little memory for this snapshot. --light needs less."
+        return _fail(prog, sentence, _DENIED_OR_ABSENT)
     except OSError as error:
         return _fail(prog, f"{error.filename or 'the system'}: {error.strerror or error}", _DENIED_OR_ABSENT)
     except Exception as error:  # noqa: BLE001  # the last resort: a fault of ours must not look like the process'
@@ -39,15 +44,27 @@ def main(arguments: Sequence[str] | None = None, prog: str = "mmp-collect") -> i
     return 0
 
 
-def _run(request: Request, prog: str) -> None:
+def _run(given: Sequence[str], prog: str) -> None:
+    # Imported here, as a Ctrl-C may come while it goes on: that is no traceback but exit 130 too.
+    from mmpscope.collector.request import parse_request
+    from mmpscope.collector.session import Session
+
+    request = parse_request(given, prog)
     if request.is_list:
-        print(format_rows(list_processes(request.root)))
+        _print_list(request.root)
     else:
         Session(request, prog).run()
 
 
+def _print_list(root: str | None) -> None:
+    from mmpscope.collector.ps import format_rows, list_processes
+    from mmpscope.collector.speech import print_text
+
+    print_text(format_rows(list_processes(root)))
+
+
 def _fail(prog: str, sentence: str, code: int) -> int:
-    print(f"{prog}: {sentence}", file=sys.stderr)
+    tell(prog, sentence)
     return code
 
 

@@ -6,6 +6,7 @@ Signals and keys are only noted while a snapshot is made, so that it gets finish
 from __future__ import annotations
 
 import enum
+import math
 import os
 import select
 import signal
@@ -15,7 +16,10 @@ from types import FrameType, TracebackType
 
 from mmpscope.collector.keys import Keyboard
 
-__all__ = ["Event", "Events", "interruptible"]
+__all__ = ["Cut", "Event", "Events", "interruptible"]
+
+_LONGEST_WAIT_S = 86400.0
+"""poll takes at most 2^31 - 1 ms. Who waits longer finds that nothing happened, and waits again."""
 
 
 class Event(enum.Enum):
@@ -27,25 +31,52 @@ class Event(enum.Enum):
     TARGET_ENDED = "the process ended"
 
 
-_SIGNALS = {
-    "SIGINT": Event.STOP,
-    "SIGTERM": Event.STOP,
-    "SIGHUP": Event.STOP,
-    "SIGUSR1": Event.TAKE,
-}
+_STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
+_SIGNALS = {**dict.fromkeys(_STOPS, Event.STOP), "SIGUSR1": Event.TAKE}
 _KEYS = {ord("\n"): Event.TAKE, ord("\r"): Event.TAKE, ord("p"): Event.PAUSE}
+
+
+class Cut:
+    """Somebody's wish not to wait: KeyboardInterrupt, but only while we read.
+
+    A handler runs between any two instructions. Where a frame has been written and is not numbered yet, an
+    exception would have the next frame take its number: the file would be damaged.
+    """
+
+    def __init__(self) -> None:
+        self._is_asked = False
+        self._is_allowed = False
+
+    def ask(self) -> None:
+        """Raise KeyboardInterrupt now, or when the next reading begins."""
+        self._is_asked = True
+        if self._is_allowed:
+            self._is_allowed = False
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        """Let the body, which only reads, be interrupted."""
+        self._is_allowed = True
+        try:
+            if self._is_asked:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._is_allowed = False
 
 
 class Events:
     """Listens while it is entered; everything is as before when it is left.
 
     A signal that was ignored when we started (nohup, a background job of a script) stays ignored.
-    ``stopped_by`` is the name of the signal that asked us to stop.
+    ``stopped_by`` is the name of the signal that asked us to stop; the next one asks for a cut.
     """
 
-    def __init__(self, keyboard: Keyboard | None = None) -> None:
+    def __init__(self, keyboard: Keyboard | None = None, cut: Cut | None = None) -> None:
         self.stopped_by: str | None = None
         self._keyboard = keyboard
+        self._cut = cut or Cut()
         self._meaning: dict[int, Event] = {}
         self._handlers_before: dict[int, object] = {}
         self._pipe: tuple[int, int] = (-1, -1)
@@ -63,6 +94,9 @@ class Events:
                 self._handlers_before[number] = signal.signal(number, self._handle)
         if self._keyboard is not None:
             self._keyboard.start()
+            if signal.getsignal(signal.SIGTSTP) != signal.SIG_IGN:
+                self._handlers_before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._suspend)
+                self._handlers_before[signal.SIGCONT] = signal.signal(signal.SIGCONT, self._resume)
         return self
 
     def __exit__(
@@ -83,16 +117,33 @@ class Events:
         """Note a wish to stop; the number itself also arrives in the pipe, where `wait` finds it."""
         if self._meaning[number] is Event.STOP:
             if self.stopped_by is not None:
-                raise KeyboardInterrupt
-            self.stopped_by = signal.Signals(number).name
+                self._cut.ask()
+            else:
+                self.stopped_by = signal.Signals(number).name
+
+    def _suspend(self, number: int, frame: FrameType | None) -> None:
+        """Stop on Ctrl-Z as everybody does, but not before the terminal is as the shell knows it."""
+        assert self._keyboard is not None
+        self._keyboard.stop()
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, self._suspend)  # somebody let us go on
+
+    def _resume(self, number: int, frame: FrameType | None) -> None:
+        """Listen to keys again, unless we go on in the background."""
+        assert self._keyboard is not None
+        self._keyboard.start()
 
     def wait(self, timeout_s: float | None, exit_handle: int | None) -> set[Event]:
-        """Wait until something happens, at most ``timeout_s``; an empty set says that time is up."""
+        """Wait until something happens, at most ``timeout_s``; an empty set says that time is up.
+
+        So it does after a day, however long one wanted to wait.
+        """
         keyboard = self._keyboard if self._keyboard is not None and self._keyboard.is_listening else None
         watched = [self._pipe[0]]
         watched += [] if exit_handle is None else [exit_handle]
         watched += [] if keyboard is None else [keyboard.fd]
-        ready, _, _ = select.select(watched, [], [], timeout_s)
+        ready = _poll(watched, timeout_s)
         events: set[Event] = set()
         if self._pipe[0] in ready:
             events.update(
@@ -105,16 +156,24 @@ class Events:
         return events
 
 
+def _poll(watched: list[int], timeout_s: float | None) -> set[int]:
+    """Tell which descriptors have something; select would refuse those from 1024 on."""
+    poller = select.poll()
+    for fd in watched:
+        poller.register(fd, select.POLLIN)
+    wait_s = _LONGEST_WAIT_S if timeout_s is None else min(timeout_s, _LONGEST_WAIT_S)
+    return {fd for fd, _ in poller.poll(math.ceil(wait_s * 1000))}
+
+
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does, so that a file half made is taken away."""
+def interruptible(cut: Cut) -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and SIGHUP ask for a cut, so that a file half made is taken away."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        cut.ask()
 
-    wanted = [
-        number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN
-    ]
+    numbers = [signal.Signals[name] for name in _STOPS]
+    wanted = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, interrupt) for number in wanted}
     try:
         yield

@@ -10,7 +10,21 @@ from mmpscope.collector.base import ProcessRow
 from mmpscope.collector.errors import CollectError, UsageError
 from mmpscope.collector.ps import format_rows
 
-__all__ = ["find_pid"]
+__all__ = ["find_pid", "parse_pid"]
+
+_MOST_DIGITS = 10
+"""No system has longer pids; Python refuses to read a number of more than 4300 digits."""
+
+
+def parse_pid(text: str) -> int | None:
+    """Read a pid, None where ``text`` is no number; CollectError where no process can have it."""
+    if not (text.isascii() and text.isdecimal()):
+        return None
+    digits = text.lstrip("0") or "0"
+    if len(digits) > _MOST_DIGITS:
+        shown = digits if len(digits) <= 2 * _MOST_DIGITS else digits[: 2 * _MOST_DIGITS] + "..."
+        raise CollectError(f"there is no process {shown}: no pid is as long. `--ps` lists what runs.")
+    return int(digits)
 
 
 def find_pid(wanted: str, rows: Sequence[ProcessRow], own_pid: int | None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import termios
+from contextlib import suppress
 
 __all__ = ["Keyboard", "find_keyboard"]
 
@@ -18,19 +19,24 @@ class Keyboard:
         self._before = termios.tcgetattr(fd)
 
     def start(self) -> None:
-        """Switch off line editing and echo, as long as we own the terminal."""
+        """Switch off line editing and echo if we own the terminal, else do not listen."""
+        self.is_listening = False
         if not self._is_foreground():
             return
-        mode = termios.tcgetattr(self.fd)
-        mode[3] &= ~(termios.ICANON | termios.ECHO)
-        mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
-        termios.tcsetattr(self.fd, termios.TCSADRAIN, mode)
-        self.is_listening = True
+        with suppress(termios.error):  # it has just been closed
+            mode = termios.tcgetattr(self.fd)
+            mode[3] &= ~(termios.ICANON | termios.ECHO)
+            mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
+            termios.tcsetattr(self.fd, termios.TCSADRAIN, mode)
+            self.is_listening = True
 
     def read(self) -> bytes:
-        """Read the keys that wait; none (and no more ever) once the terminal is gone."""
+        """Read the keys that wait; none, and listen no more, once the terminal is gone or not ours.
+
+        In the background a read would stop us (SIGTTIN), and what is typed is the shell's.
+        """
         try:
-            keys = os.read(self.fd, 1024)
+            keys = os.read(self.fd, 1024) if self._is_foreground() else b""
         except OSError:
             keys = b""
         if not keys:
@@ -40,7 +46,8 @@ class Keyboard:
     def stop(self) -> None:
         """Put the terminal back."""
         if self.is_listening and self._is_foreground():
-            termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before)
+            with suppress(termios.error):
+                termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before)
         self.is_listening = False
 
     def _is_foreground(self) -> bool:

@@ -16,6 +16,7 @@ from mmpscope.formats._version import __version__
 __all__ = ["Request", "parse_request"]
 
 _SHORTEST_INTERVAL_S = 0.001
+_MOST_DIGITS = 15
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ms|s|m|h|d)?")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, None: 1.0}
 _EPILOG = """examples:
@@ -162,13 +163,13 @@ def parse_time(text: str) -> float:
     """Parse a time to seconds: `0.5`, `500ms`, `10s`, `5m`, `2h`, `1d`; argparse's error where it is none."""
     match = _TIME.fullmatch(text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 0.5, 500ms, 10s, 5m, 2h or 1d")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no time such as 0.5, 500ms, 10s, 5m, 2h or 1d")
     return float(match[1]) * _UNITS[match[2]]
 
 
 def _parse_count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 up")
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text[:_MOST_DIGITS]!r} is no number from 1 up")
     return int(text)
 
 
@@ -179,6 +180,11 @@ def _check(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         "give one of pid or name, --self, --ps, -- and a command": sum(targets) > 1,
         "--output and --append exclude each other": parsed.output is not None and parsed.append is not None,
         "--force and --append exclude each other": parsed.force and parsed.append is not None,
+        "the name of the process is empty": parsed.target == "",
+        "--output names no file": parsed.output == "",
+        "--append names no file": parsed.append == "",
+        "a snapshot needs a file, and - is none: it is written in parts": "-"
+        in (parsed.output, parsed.append),
         "--light and --full exclude each other": parsed.light and parsed.full,
         "--no-processes and --command-lines exclude each other": parsed.command_lines
         and not parsed.processes,

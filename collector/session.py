@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from mmpscope.collector.base import Target, open_collector
 from mmpscope.collector.errors import CollectError
-from mmpscope.collector.events import Events, interruptible
-from mmpscope.collector.find import find_pid
+from mmpscope.collector.events import Cut, Events, interruptible
+from mmpscope.collector.find import find_pid, parse_pid
 from mmpscope.collector.keys import find_keyboard
 from mmpscope.collector.names import make_file_name
 from mmpscope.collector.request import Request
 from mmpscope.collector.series import Plan, Series
-from mmpscope.formats.errors import MmpError, OutputExistsError
+from mmpscope.collector.speech import print_path, tell
+from mmpscope.formats.errors import MmpError, OutputError, OutputExistsError
 from mmpscope.formats.mmp.writer import SnapshotWriter
 from mmpscope.formats.model import Capture
 
+if TYPE_CHECKING:
+    from mmpscope.collector.launch import Program
+
 __all__ = ["Session"]
 
+_POLL_S = 0.2
+"""How often to look whether a program that we started has ended."""
 _CAPTURE_AGE_S = 60.0
 """A series collects the facts of the whole system again when they are older than this."""
 
@@ -37,31 +44,33 @@ class Session:
         self._captured_at = 0.0
         self._count = 0
         self._said: set[str] = set()
+        self._cut = Cut()
 
     def run(self) -> None:
         """Run to the end; MmpError, or KeyboardInterrupt before the first whole snapshot."""
         request = self._request
-        if request.output is not None and not request.force and os.path.lexists(request.output):
-            raise OutputExistsError(
-                f"{request.output} exists. Use --force to replace it, or name another file."
-            )
-        if request.command:
-            self._run_program(request.plan or Plan())
-        elif request.plan is not None:
-            self._run_series(request.plan)
-        else:
-            self._run_once()
+        _check_output(request)
+        try:
+            if request.command:
+                self._run_program(request.plan or Plan())
+            elif request.plan is not None:
+                self._run_series(request.plan)
+            else:
+                self._run_once()
+        except KeyboardInterrupt:
+            if not self._count:  # else it came when all was written, and our handlers were gone again
+                raise
 
     def _run_once(self) -> None:
-        with interruptible(), closing(self._find_target()) as target:
+        with interruptible(self._cut), closing(self._find_target()) as target:
             path = self._choose_path(target.name, target.pid)
             with self._open_writer(path) as writer:
                 self._take(target, writer)
-        self._print_path(path)
+            self._print_path(path)
 
     def _run_series(self, plan: Plan) -> None:
         keyboard = find_keyboard()
-        with Events(keyboard) as events, closing(self._find_target()) as target:
+        with Events(keyboard, self._cut) as events, closing(self._find_target()) as target:
             path = self._choose_path(target.name, target.pid)
             if keyboard is not None and keyboard.is_listening:
                 self._say("Enter takes a snapshot now, p pauses, Ctrl-C ends.")
@@ -69,9 +78,9 @@ class Session:
                 ended_by = self._watch(target, plan, writer, events)
                 if ended_by is not None:
                     writer.write_note(ended_by)
-        if ended_by is not None:
-            self._say(f"{ended_by}; {self._describe_file(path)}.")
-        self._print_path(path)
+            if ended_by is not None:
+                self._say(f"{ended_by}; {self._describe_file(path)}.")
+            self._print_path(path)
 
     def _run_program(self, plan: Plan) -> None:
         from mmpscope.collector.launch import launch  # subprocess costs more than all the rest of us
@@ -79,32 +88,52 @@ class Session:
         command = self._request.command
         self._refresh_capture()
         path = self._choose_path(os.fsencode(command[0].rpartition("/")[2]), None)
-        with Events() as events, self._telling_what_is_kept(path), self._open_writer(path) as writer:
-            program = launch(command)
+        program: Program | None = None
+        with Events(cut=self._cut) as events:
             try:
-                with closing(self._collector.open_target(program.pid)) as target:
-                    self._watch(target, plan, writer, events)
-                    while program.is_running() and events.stopped_by is None:
-                        events.wait(None, target.exit_handle())
-            except CollectError as error:
-                if self._count or program.is_running():
-                    raise
-                raise CollectError(f"{program.describe_end()} before I could read its memory.") from error
-            end = program.describe_end()
-            writer.write_note(f"{end}: {' '.join(command)}")
-        self._say(f"{end}; {self._describe_file(path)}.")
+                with self._telling_what_is_kept(path), self._open_writer(path) as writer:
+                    program = launch(command)
+                    self._watch_program(program, plan, writer, events)
+                    end = program.describe_end()
+                    writer.write_note(f"{end}: {' '.join(command)}")
+            except MmpError as error:
+                if program is not None and program.is_running() and events.stopped_by is None:
+                    self._outlive(program, error, events)
+                raise
+            self._say(f"{end}; {self._describe_file(path)}.")
+
+    def _watch_program(self, program: Program, plan: Plan, writer: SnapshotWriter, events: Events) -> None:
+        try:
+            with closing(self._collector.open_target(program.pid)) as target:
+                self._watch(target, plan, writer, events)
+        except CollectError as error:
+            if self._count or program.is_running():
+                raise
+            raise CollectError(f"{program.describe_end()} before I could read its memory.") from error
+        _wait_for(program, events)
+
+    def _outlive(self, program: Program, error: MmpError, events: Events) -> NoReturn:
+        """Say at once what ends the snapshots, and stay until the program ends.
+
+        If we went first, the shell or service manager that started us would take it for ended, or end it.
+        """
+        tell(self._prog, f"{error} The program goes on without snapshots; I end when it does.")
+        _wait_for(program, events)
+        raise CollectError(f"{program.describe_end()}; the snapshots had ended before it.") from error
 
     def _find_target(self) -> Target:
+        with self._cut.allowed():
+            return self._collector.open_target(self._find_pid())
+
+    def _find_pid(self) -> int:
         wanted = self._request.target
         own_pid = self._collector.own_pid()
-        if self._request.is_self:
+        if wanted is None:
             if own_pid is None:
                 raise CollectError(f"we do not run in {self._request.root}. Give a pid.")
-            return self._collector.open_target(own_pid)
-        assert wanted is not None
-        if wanted.isdecimal():
-            return self._collector.open_target(int(wanted))
-        return self._collector.open_target(find_pid(wanted, self._collector.list_processes(), own_pid))
+            return own_pid
+        pid = parse_pid(wanted)
+        return find_pid(wanted, self._collector.list_processes(), own_pid) if pid is None else pid
 
     def _choose_path(self, name: bytes, pid: int | None) -> str:
         return self._request.append or self._request.output or make_file_name(name, pid, time.time())
@@ -126,8 +155,9 @@ class Session:
             return f"stopped by {events.stopped_by}"
 
     def _take(self, target: Target, writer: SnapshotWriter) -> None:
-        capture = self._refresh_capture()
-        snapshot = target.take_snapshot(capture)
+        with self._cut.allowed():
+            capture = self._refresh_capture()
+            snapshot = target.take_snapshot(capture)
         writer.write_snapshot(snapshot)
         self._count += 1
         for notice in target.notices:
@@ -163,9 +193,24 @@ class Session:
 
     def _say(self, text: str) -> None:
         if self._request.verbosity >= 0:
-            print(f"{self._prog}: {text}", file=sys.stderr, flush=True)
+            tell(self._prog, text)
 
     def _print_path(self, path: str) -> None:
         """Print the result: where the snapshots are."""
         if self._request.verbosity >= 0:
-            print(path, flush=True)
+            print_path(path, f"{'The snapshot is' if self._count == 1 else 'The snapshots are'} in {path}.")
+
+
+def _check_output(request: Request) -> None:
+    """Refuse what cannot be written to before anything is asked of a process."""
+    output, append = request.output, request.append
+    if output is not None and not request.force and os.path.lexists(output):
+        raise OutputExistsError(f"{output} exists. Use --force to replace it, or name another file.")
+    if append is not None and Path(append).exists() and not Path(append).is_file():
+        raise OutputError(f"{append}: it is no regular file. Name a .mmp file to add to.")
+
+
+def _wait_for(program: Program, events: Events) -> None:
+    """Wait until the program ends or somebody says stop; looked at, as older kernels have no pidfd."""
+    while program.is_running() and events.stopped_by is None:
+        events.wait(_POLL_S, None)

@@ -29,16 +29,25 @@ class Background(Generic[T]):
 
     def result(self) -> T:
         """Wait for the result; an error of the call is raised here."""
-        self._thread.join()
+        self._join()
         if self._error is not None:
             raise self._error
         return self._results[0]
 
     def __enter__(self) -> Background[T]:
-        self._thread.start()
+        try:
+            self._thread.start()
+        except (
+            RuntimeError
+        ):  # a container at its limit of processes (pids.max, ulimit -u): one after the other
+            self._run()
         return self
+
+    def _join(self) -> None:
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._thread.join()
+        self._join()

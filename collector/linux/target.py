@@ -15,7 +15,7 @@ from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.linux.snapshot import SnapshotReader
 from mmpscope.collector.linux.stat_line import Stat, parse_stat
 from mmpscope.collector.names import printable
-from mmpscope.formats.model import Capture, Snapshot
+from mmpscope.formats.model import Capability, Capture, Fact, Snapshot
 
 __all__ = ["LinuxTarget"]
 
@@ -23,6 +23,9 @@ _REFUSED = (errno.EACCES, errno.EPERM)
 _ENDED = (b"Z", b"X")
 """States of proc_pid_stat(5): zombie and dead."""
 _LOADING_TRIES, _LOADING_WAIT_S = 100, 0.001
+_EXEC_TRIES = 3
+_IMAGE = ("startcode", "endcode", "startstack", "start_data", "start_brk", "arg_start", "env_start")
+"""Fields of proc_pid_stat(5) that execve sets; newer ones are absent from old kernels."""
 _TGID = re.compile(rb"^Tgid:\s*(\d+)", re.MULTILINE)
 
 
@@ -56,6 +59,7 @@ class LinuxTarget:
         if stat.is_kernel_thread:
             raise CollectError(f"{who} is a kernel thread: it has no address space.")
         if stat.state in _ENDED:
+            self._refuse_headless(stat)
             raise CollectError(f"{who} is a zombie: it has ended, and has no address space any more.")
         tgid = _TGID.search(self._read("status"))
         if tgid is not None and int(tgid[1]) != self.pid:
@@ -87,16 +91,38 @@ class LinuxTarget:
 
     def take_snapshot(self, capture: Capture) -> Snapshot:
         """Collect one snapshot; ProcessGoneError if the process ended, AccessDeniedError if refused."""
-        stat = self._read_stat()
-        try:
-            snapshot = self._reader.read(stat, capture)
-        except OSError as error:
-            raise self._explain(error, error.filename or "maps") from error
-        after = self._read_stat()
-        if after.starttime != self._starttime or after.state in _ENDED or not snapshot.tables["regions"].rows:
+        for _ in range(_EXEC_TRIES):
+            stat = self._read_loaded_stat()
+            self.name = stat.comm
+            try:
+                snapshot = self._reader.read(stat, capture)
+            except OSError as error:
+                raise self._explain(error, error.filename or "maps") from error
+            after = self._read_stat()
+            if after.starttime != self._starttime or after.state in _ENDED:
+                self._refuse_headless(after)
+                raise self._gone("its map")
+            if _find_image(after) == _find_image(stat):
+                break
+        else:
+            text = "the process started another program each time that its map was read"
+            snapshot.capability.append(Capability("regions", "partial", None, text))
+        if not snapshot.tables["regions"].rows:
             raise self._gone("its map")
         self._notice_gaps(snapshot)
         return snapshot
+
+    def _refuse_headless(self, stat: Stat) -> None:
+        """Refuse a process whose main thread has called pthread_exit while others go on.
+
+        It looks like a zombie, and its maps is empty, but it has not ended: num_threads still counts them.
+        """
+        if stat.numbers["num_threads"] > 1:
+            who = f"process {self.pid} ({printable(stat.comm)})"
+            raise CollectError(
+                f"the main thread of {who} has ended and others go on: the kernel shows no memory of such a "
+                "process. Look at it before that happens."
+            )
 
     def _notice_gaps(self, snapshot: Snapshot) -> None:
         for known in snapshot.capability:
@@ -106,7 +132,8 @@ class LinuxTarget:
     def is_alive(self) -> bool:
         """Whether the process still runs."""
         try:
-            return self._read_stat().state not in _ENDED
+            stat = self._read_stat()
+            return stat.state not in _ENDED or stat.numbers["num_threads"] > 1
         except ProcessGoneError:
             return False
 
@@ -159,3 +186,8 @@ class LinuxTarget:
 
     def _gone(self, name: str) -> ProcessGoneError:
         return ProcessGoneError(self.pid, printable(self.name) or None, name)
+
+
+def _find_image(stat: Stat) -> tuple[Fact, ...]:
+    """Tell what changes where execve replaces the program: smaps, read meanwhile, just ends in the middle."""
+    return tuple(stat.numbers.get(name) for name in _IMAGE)

@@ -86,8 +86,9 @@ def test_interrupted_before_the_first_snapshot_is_130_and_no_file(tmp_path: Path
     """Whoever stops a single snapshot in the making gets exit 130, and no half a file."""
     code = (
         "import os, signal, sys\n"
-        "import mmpscope.collector.session as session, mmpscope.collector.__main__ as program\n"
-        "session.Session._take = lambda *_: os.kill(os.getpid(), signal.SIGTERM) or signal.pause()\n"
+        "import mmpscope.collector.linux.target as target, mmpscope.collector.__main__ as program\n"
+        "stop = lambda *_: os.kill(os.getpid(), signal.SIGTERM) or signal.pause()\n"
+        "target.LinuxTarget.take_snapshot = stop\n"
         "sys.exit(program.main(sys.argv[1:]))\n"
     )
     command = [sys.executable, "-c", code, "--self", "-o", str(tmp_path / "a.mmp")]

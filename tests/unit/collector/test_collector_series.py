@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from mmpscope.collector.errors import ProcessGoneError
-from mmpscope.collector.events import Event, Events, interruptible
+from mmpscope.collector.events import Cut, Event, Events, interruptible
 from mmpscope.collector.keys import Keyboard
 from mmpscope.collector.series import Plan, Schedule, Series
 from mmpscope.formats.model import Capture, Snapshot
@@ -129,16 +129,18 @@ def test_a_signal_ends_the_series_after_the_snapshot_in_the_making(name: str) ->
 
 
 def test_a_second_signal_does_not_wait() -> None:
-    """Who asks twice gets out at once."""
+    """Who asks twice gets out at once, where the snapshot is being read."""
+    cut = Cut()
 
-    def take(count: int) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(10)
+    def take() -> None:
+        with cut.allowed():
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(10)
 
     start = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        _run(Plan(0.01), take)
+    with Events(cut=cut) as events, pytest.raises(KeyboardInterrupt):
+        Series(_Target(), Plan(0.01), take, events, lambda _: None).run()
     assert time.monotonic() - start < 5
 
 
@@ -155,7 +157,7 @@ def test_handlers_are_as_before_afterwards() -> None:
     """Whoever calls us from a program of their own finds their signal handlers again."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)}
     _run(Plan(0.01, count=1), _nothing)
-    with interruptible():
+    with interruptible(Cut()):
         pass
     assert {number: signal.getsignal(number) for number in before} == before
 
@@ -164,7 +166,7 @@ def test_an_ignored_signal_stays_ignored() -> None:
     """nohup ignores SIGHUP: so do we."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with Events(), interruptible():
+        with Events(), interruptible(Cut()):
             os.kill(os.getpid(), signal.SIGHUP)
             assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     finally:
@@ -173,7 +175,8 @@ def test_an_ignored_signal_stays_ignored() -> None:
 
 def test_sigterm_interrupts_a_single_snapshot() -> None:
     """Outside of a series SIGTERM is what Ctrl-C is, so that a file half made is taken away."""
-    with interruptible(), pytest.raises(KeyboardInterrupt):
+    cut = Cut()
+    with interruptible(cut), pytest.raises(KeyboardInterrupt), cut.allowed():
         signal.raise_signal(signal.SIGTERM)
 
 
