@@ -5,6 +5,7 @@ There are hundreds of these, not millions, so they are compared one by one.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import pyarrow as pa
@@ -42,13 +43,13 @@ def _list_rows(table: pa.Table, *names: str) -> list[Row]:
 
 def _pair(left: list[Row], right: list[Row], keys: tuple[str, ...]) -> list[Pair]:
     """Take out of both lists the rows whose keys are alike, in order, and return them as pairs."""
-    waiting: dict[tuple[Any, ...], list[Row]] = {}
+    waiting: dict[tuple[Any, ...], deque[Row]] = {}
     for row in right:
-        waiting.setdefault(tuple(row[key] for key in keys), []).append(row)
+        waiting.setdefault(tuple(row[key] for key in keys), deque()).append(row)
     pairs: list[Pair] = []
     for row in left:
         if found := waiting.get(tuple(row[key] for key in keys)):
-            pairs.append((row, found.pop(0)))
+            pairs.append((row, found.popleft()))
     paired = {id(row) for pair in pairs for row in pair}
     for rows in (left, right):
         rows[:] = [row for row in rows if id(row) not in paired]

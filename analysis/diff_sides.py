@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
 from mmpscope.analysis.diff_schema import METRICS
 from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, find_ends, settle
@@ -15,8 +16,12 @@ from mmpscope.analysis.mapping_count import find_counted
 from numpy.typing import NDArray
 
 __all__ = [
+    "ESTIMATES",
+    "OUTSIDE",
     "Side",
     "find_offset",
+    "forget_estimates",
+    "is_estimated",
     "list_compared",
     "narrow_sides",
     "number_facts",
@@ -28,6 +33,9 @@ Codes = NDArray[np.int64] | NDArray[np.int32] | Uints
 Place = Callable[[RawColumns], Uints]
 
 _FACTS = ("type", "state", "protection")
+ESTIMATES = ("committed", "private")
+OUTSIDE = ("Page Table", "Unusable")
+"""Rows of a summary that its total has and that no region is a part of."""
 _BACKING = ("dev_major", "dev_minor", "inode", "offset", "path")
 _SHOWN = ("details", "Private_Clean", "Shared_Clean")
 
@@ -86,6 +94,28 @@ def read_side(regions: pa.Table) -> Side:
         rows = rows[np.argsort(starts, kind="stable")]
         starts = columns.numbers("address").values[rows]
     return Side(columns, rows, starts, columns.numbers("end").values[rows])
+
+
+def is_estimated(regions: pa.Table, other: pa.Table) -> bool:
+    """Tell if some figures of one side are only estimates (figures.py), and those of the other are not.
+
+    Without VmFlags, MAP_NORESERVE is not seen, nor what was once writable.
+    """
+    return "VmFlags" not in regions.column_names and "VmFlags" in other.column_names
+
+
+def forget_estimates(answer: pa.Table) -> pa.Table:
+    """Make unknown what was estimated: beside an exact figure it would look like a change.
+
+    What is no region has exact figures, and so has a type without regions.
+    """
+    types, size = (answer.column(name) for name in ("type", "size"))
+    exact = pc.or_(pc.is_in(types.cast(pa.string()), pa.array(OUTSIDE)), pc.equal(size, 0))
+    for name in ESTIMATES:
+        place, field = answer.column_names.index(name), answer.schema.field(name)
+        kept = pc.if_else(exact, answer.column(name), pa.scalar(None, field.type))
+        answer = answer.set_column(place, field, kept)
+    return answer
 
 
 def list_compared(a: Side, b: Side) -> tuple[str, ...]:

@@ -12,7 +12,13 @@ from mmpscope.analysis.diff_parts import diff_modules, diff_threads
 from mmpscope.analysis.diff_ranges import diff_ranges
 from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_THREADS, METRICS
 from mmpscope.analysis.diff_segments import split_facts
-from mmpscope.analysis.diff_sides import list_compared, narrow_sides, read_side
+from mmpscope.analysis.diff_sides import (
+    forget_estimates,
+    is_estimated,
+    list_compared,
+    narrow_sides,
+    read_side,
+)
 from mmpscope.analysis.diff_totals import (
     Summaries,
     compare_summaries,
@@ -91,7 +97,9 @@ def diff(
     _check_words(metric, limit)
     identity = compare_instances(a, b)
     mode, mode_reason = _choose_mode(mode, identity)
-    summaries = compare_summaries(summarize(a), summarize(b))
+    summaries = compare_summaries(
+        *(_forget_estimates(summarize(side), side, other) for side, other in ((a, b), (b, a)))
+    )
     is_known = has_address_space(a) and has_address_space(b)
     is_same = mode == SAME_MODE and is_known
     components, ranges = _diff_regions(a, b, summaries) if is_same else [build_table(DIFF_ROWS, {}, 0)] * 2
@@ -133,9 +141,15 @@ def _choose_mode(asked: str | None, identity: Comparison) -> tuple[str, str]:
     return SAME_MODE, f"{told}; taken for one instance, and regions compared by address"
 
 
+def _forget_estimates(answer: pa.Table, side: LoadedSnapshot, other: LoadedSnapshot) -> pa.Table:
+    return forget_estimates(answer) if is_estimated(side.regions, other.regions) else answer
+
+
 def _diff_regions(a: LoadedSnapshot, b: LoadedSnapshot, summaries: Summaries) -> tuple[pa.Table, pa.Table]:
     """Compare regions by address: components, with what is in no region, and ranges."""
-    before, after = read_side(a.regions), read_side(b.regions)
+    before, after = (
+        read_side(_forget_estimates(side.regions, side, other)) for side, other in ((a, b), (b, a))
+    )
     metrics = list_compared(before, after)
     before, after = narrow_sides(before, after)
     segments = split_facts(before, after)

@@ -20,6 +20,7 @@ from mmpscope.analysis.diff_rows import (
     to_signed,
 )
 from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
+from mmpscope.analysis.diff_sides import ESTIMATES, OUTSIDE, is_estimated
 from mmpscope.analysis.exact_sums import Deltas, subtract, sum_deltas
 from mmpscope.analysis.space import NO_ADDRESS_SPACE, has_address_space
 from mmpscope.analysis.tables import build_table
@@ -37,8 +38,6 @@ __all__ = [
 ]
 
 _MORE = ("blocks", "allocations", "largest")
-_OUTSIDE = ("Page Table", "Unusable")
-"""Rows of a summary that its total has and that no region is a part of."""
 _TOTAL, _FREE = "Total", "Free"
 _MOST = 2**63 - 1
 
@@ -82,13 +81,13 @@ def _find_partial(summary: RawColumns, name: str) -> Bools:
 
 def diff_outside(summaries: Summaries) -> pa.Table:
     """Return rows (diff_schema.DIFF_ROWS) for what is in the total and in no region, where it changed."""
-    rows = summaries.find(*_OUTSIDE)
+    rows = summaries.find(*OUTSIDE)
     figures = summaries.figures.take(rows)
     everywhere = np.ones(len(rows), np.bool_)
     words = choose_words(everywhere, everywhere, figures, ~everywhere)
     unknown = name_masks(find_unknown(figures, METRICS))
     kept = np.flatnonzero((words != WORDS.index(SAME)) | ~unknown.is_null)
-    types = pa.array([_OUTSIDE[row] for row in kept], pa.string())
+    types = pa.array([OUTSIDE[row] for row in kept], pa.string())
     told = {
         "word": Text(words[kept], WORDS),
         "match": Text.repeat("summary", len(kept)),
@@ -175,7 +174,9 @@ def _list_left_out(summaries: Summaries, name: str) -> list[str]:
 def _explain(a: LoadedSnapshot, b: LoadedSnapshot, name: str) -> list[str]:
     """Say why a figure is not known, side by side, as the capability tables have it."""
     reasons = []
-    for side, snapshot in (("a", a), ("b", b)):
+    for side, snapshot, other in (("a", a, b), ("b", b, a)):
+        if name in ESTIMATES and is_estimated(snapshot.regions, other.regions):
+            reasons.append(f"in {side} only estimated, without VmFlags")
         if not has_address_space(snapshot):
             reasons.append(f"in {side}: {NO_ADDRESS_SPACE}")
         found = [row for row in snapshot.capability.to_pylist() if row["item"] == f"regions.{name}"]

@@ -114,6 +114,7 @@ def _compute_linux(counters: _Counters, size: Numbers, rights: Rights) -> dict[s
     private = committed.where(owns_all, anonymous + swap + private_huge).where(is_private, nothing)
     cow_shared = shared.minus(rss.minus(anonymous)).at_most(anonymous).where(is_private, nothing)
     private_ws = (anonymous.minus(cow_shared) + private_huge).at_most(total_ws).where(is_private, nothing)
+    private_ws = private_ws.only(total_ws.is_known)  # no map without counters tells what is resident
     return {
         "committed": committed,
         "private": private,

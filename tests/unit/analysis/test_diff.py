@@ -11,6 +11,7 @@ from mmpscope import analysis
 from mmpscope.analysis import DiffResult, diff
 from mmpscope.analysis.diff_schema import METRICS
 from mmpscope.analysis.errors import UsageError
+from support.loaded import load_blocks, load_map
 from support.snapshots import GATE_AREA, PAGE, Row, make_regions, make_snapshot, region
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -236,6 +237,23 @@ def test_a_figure_that_one_side_lacks_altogether_is_told_once_with_its_reason() 
     total = find_total(result, "pss")
     assert (total["a"], total["b"], total["delta"]) == (7, None, None)
     assert "in b unavailable: smaps: permission denied" in total["note"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_estimate_is_not_compared_with_what_is_exact(*, turned: bool) -> None:
+    """Maps do not tell MAP_NORESERVE: an arena seems committed as a whole there, and did not shrink."""
+    sides = [
+        load_map("10000-30000 rw-p"),
+        load_blocks(("10000-30000 rw-p", {"Rss": 4, "Swap": 0}, "rd wr nr")),
+    ]
+    a, b = reversed(sides) if turned else sides
+    result = diff(a, b)
+    assert result.components.num_rows == 0
+    for metric in ("committed", "private"):
+        total = find_total(result, metric)
+        assert total["delta"] is None
+        assert "VmFlags" in total["note"]
+    assert find_total(result, "size")["delta"] == 0
 
 
 def test_null_on_both_sides_is_no_change() -> None:

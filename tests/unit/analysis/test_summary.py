@@ -62,6 +62,14 @@ def test_page_tables_are_private_memory_of_the_kernel() -> None:
     assert (row["shareable_ws"], row["pss"], row["blocks"]) == (0, 0, None)
 
 
+def test_maps_tell_no_private_working_set() -> None:
+    """Not even that of shared memory, which has none: a total of at least 0 would say nothing."""
+    rows = _by_type(load_map("10000-20000 rw-p", "30000-40000 rw-s 0 2a /f", status={"VmPTE": 0}))
+    assert rows["Mapped File"]["private_ws"] is None
+    assert rows["Total"]["private_ws"] is None
+    assert "private_ws" in rows["Total"]["partial"].split(", ")
+
+
 def test_page_tables_beyond_64_bits_are_unknown() -> None:
     """A status that a stranger wrote may hold two numbers that no sum can hold."""
     row = _by_type(_load(status={"VmPTE": (1 << 64) - 1, "VmPMD": 1}))["Page Table"]
