@@ -103,7 +103,8 @@ def _advise(result: DiffResult) -> str:
 def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
     if any(side.count is None for side in result.map_count):
         return ["what changed is not known"]
-    if result.is_empty:
+    lacks_a_side = any((row["a"] is None) != (row["b"] is None) for row in result.totals.to_pylist())
+    if result.is_empty and not lacks_a_side:
         return ["nothing changed"]
     metric, ranges = result.metric, result.ranges.to_pylist()
     told = [_count_words(ranges)] if ranges else []
