@@ -80,7 +80,10 @@ _ASCENDING = {"address", "end", "allocation", "pid", "ppid", "tid", "low", "high
 
 
 def find_rows(table: pa.Table, text: str | None) -> pa.Table:
-    """Keep the rows whose details hold a text in any case, or that cover an address written as ``0x...``."""
+    """Keep the rows whose details hold a text in any case, or that cover an address.
+
+    An address is written as ``0x...``, or as the tables print it: six or more hexadecimal digits.
+    """
     if text is None:
         return table
     import pyarrow as pa
@@ -94,7 +97,7 @@ def find_rows(table: pa.Table, text: str | None) -> pa.Table:
     return table.filter(hit)
 
 
-_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}")
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}|[0-9a-fA-F]{6,16}")
 
 
 def nest_regions(allocations: pa.Table, regions: pa.Table) -> pa.Table:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mmpscope.analysis.diff_schema import DIFF_TABLES, MOVED, OTHERS
+from mmpscope.analysis.diff_schema import CHANGED, DIFF_TABLES, MOVED, OTHERS
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_address, show_count, show_kib
@@ -111,7 +111,7 @@ def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
     parts = [
         _draw_totals(result, screen),
         _draw_types(result, screen),
-        _draw_rows(f"What changed most, by {metric}", result.movers.to_pylist(), metric, screen),
+        _draw_movers(result.movers.to_pylist(), metric, screen),
         _draw_rows("Ranges that changed", ranges, metric, screen) if screen.verbose else told,
         *_draw_modules(result.modules.to_pylist(), limit, screen),
         _draw_parts("Threads", result.threads.to_pylist(), limit, _show_threads, screen),
@@ -168,6 +168,24 @@ def _draw_types(result: DiffResult, screen: Screen) -> list[str]:
         TextColumn("Blocks", blocks, True, 15),
     ]
     return render_table(columns, screen) if changed else []
+
+
+def _draw_movers(rows: Sequence[Row], metric: str, screen: Screen) -> list[str]:
+    """List what changed most; rows of which nothing would be seen are counted."""
+    told = {*_ALWAYS, *_WHERE_CHANGED, metric}
+    shown = [row for row in rows if screen.verbose or not _is_blank(row, told)]
+    hidden = len(rows) - len(shown)
+    more = f"{hidden:,} more changed only in figures that -v shows"
+    return [
+        *_draw_rows(f"What changed most, by {metric}", shown, metric, screen),
+        *([more] if hidden else []),
+    ]
+
+
+def _is_blank(row: Row, told: Iterable[str]) -> bool:
+    facts = ("type", "protection", "details", "state")
+    is_seen = any(row.get(f"{name}_a") != row.get(f"{name}_b") for name in facts)
+    return row["word"] == CHANGED and not is_seen and not any(row[f"{name}_delta"] for name in told)
 
 
 def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> list[str]:

@@ -28,6 +28,9 @@ __all__ = [
 _SOURCES = {"maps", "smaps"}
 """Where one of these is missing, its reason tells more than that of any number of other items."""
 
+_MOVED = "the map changed while it was read: sums are not of one moment, and what moved may count twice"
+"""The kernel prints a map piece by piece; seen: overlapping regions in one of eight snapshots under churn."""
+
 
 def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
     """Name one snapshot for JSON: label, process and moment; null where the source does not say."""
@@ -66,6 +69,8 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
     lines += draw_choice(snapshot.last_of)
     if not has_address_space(snapshot):
         lines.append(NO_ADDRESS_SPACE)
+    if snapshot.moment.get("map_moved") is True:
+        lines.append(_MOVED)
     if screen.verbose:
         lines += _describe_more(snapshot)
     lines += draw_missing(_rows(snapshot), screen)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.reporters.cells import Shown, lay_out
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
@@ -90,15 +90,20 @@ def report_list(snapshot: LoadedSnapshot, kind: str, table: pa.Table, rest: pa.T
     facts = {"snapshot": describe_snapshot(snapshot), "capability": describe_capability(snapshot)}
 
     def draw(screen: Screen) -> list[str]:
-        return [*draw_head(snapshot, screen), "", *draw_list(kind, table, rest, screen)]
+        parts = draw_list(kind, table, rest, screen) if table.num_rows else [_say_none(kind, facts)]
+        return [*draw_head(snapshot, screen), "", *parts]
 
     return Report(kind, draw, facts, table)
 
 
+def _say_none(kind: str, facts: Mapping[str, Any]) -> str:
+    """Tell a list that is empty from one that the source could not give."""
+    rows = [row for row in facts["capability"] if row["item"] == kind and row["state"] != "ok"]
+    return f"{kind} are not known: {rows[0]['reason'] or rows[0]['state']}" if rows else f"no {kind}"
+
+
 def draw_list(kind: str, table: pa.Table, rest: pa.Table, screen: Screen) -> list[str]:
     """Lay out one of the tables; a column in which nothing is known is left out (the head says why)."""
-    if not table.num_rows:
-        return [f"no {kind}"]
     wanted = [column for column in _COLUMNS[kind] if screen.verbose or column.name not in _ONLY_IN_DETAIL]
     laid = lay_out((*TABLES[kind], PROGRAM), wanted, table, rest)
     columns = [column for column in laid if _says_something(column.cells)]

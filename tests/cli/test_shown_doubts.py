@@ -1,0 +1,61 @@
+"""What a person must be told on the screen: a map that moved, lists that are not known, rows left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mmpscope.formats.mmp import open_file, write_file
+from mmpscope.formats.model import Snapshot
+from support.mmp_command import run_mmp
+from support.shop import write_shop
+from support.smaps_text import Block, MapLine, make_block
+
+
+def _write_text(path: Path, private_dirty: int) -> Path:
+    line = MapLine(0x1000_0000, 0x1010_0000, path=b"[heap]")
+    counters = {"Rss": 8, "Pss": private_dirty, "Private_Dirty": 8, "Anonymous": 8}
+    path.write_bytes(make_block(Block(line, counters)))
+    return path
+
+
+def test_a_map_that_moved_while_it_was_read_is_said_in_the_head(tmp_path: Path) -> None:
+    """Sums over a moving map may count a region twice: nobody may read them without knowing."""
+    source = open_file(write_shop(tmp_path))
+    snapshot = source.read(0)
+    source.close()
+    before = run_mmp("summary", _write(snapshot, tmp_path / "still.mmp", moved=False)).out
+    after = run_mmp("summary", _write(snapshot, tmp_path / "moved.mmp", moved=True)).out
+    assert "changed while it was read" not in before
+    assert "changed while it was read" in after
+
+
+def _write(snapshot: Snapshot, path: Path, *, moved: bool) -> Path:
+    """Write one snapshot whose map did or did not move."""
+    snapshot.moment["map_moved"] = moved
+    write_file(path, [snapshot])
+    return path
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes", "modules"])
+def test_a_list_that_the_source_cannot_give_is_not_called_empty(tmp_path: Path, kind: str) -> None:
+    """Text of smaps knows no threads; that is no process without threads."""
+    answer = run_mmp(kind, _write_text(tmp_path / "x.smaps", 8))
+    assert f"{kind} are not known: " in answer.out
+    assert f"no {kind}" not in answer.out
+
+
+@pytest.mark.parametrize("written", ["10080000", "0x10080000"])
+def test_an_address_is_found_as_the_tables_print_it(tmp_path: Path, written: str) -> None:
+    """What is copied from a table finds the region again."""
+    answer = run_mmp("regions", _write_text(tmp_path / "x.smaps", 8), "--find", written)
+    assert "[heap]" in answer.out
+
+
+def test_changes_of_which_nothing_would_be_seen_are_counted(tmp_path: Path) -> None:
+    """A row of zeros tells nothing; -v shows what changed in it."""
+    pair = [_write_text(tmp_path / "a.smaps", 8), _write_text(tmp_path / "b.smaps", 7)]
+    short, long = run_mmp("diff", *pair).out, run_mmp("diff", *pair, "-v").out
+    assert "1 more changed only in figures that -v shows" in short
+    assert "-1" in long
+    assert "more changed only" not in long
