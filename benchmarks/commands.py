@@ -35,9 +35,15 @@ def run_command(command: list[str]) -> Cost:
 
     The peak of a child is at least what its parent held when it forked (the kernel carries ru_maxrss across
     exec), so the process that calls this must stay small: it imports neither numpy nor pyarrow.
+
+    Byte code may be kept even where the environment forbids it: else Python would compile our modules, which
+    lie in a checkout, anew in each run, but not those of our peers, which pip has compiled.
     """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=ROOT)
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=ROOT, env=environment
+    )
     _, status, usage = os.wait4(process.pid, 0)
     wall_s = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
