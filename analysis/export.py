@@ -57,7 +57,7 @@ def choose_format(path: str, format: str | None) -> str:  # noqa: A002  # the wo
     return chosen
 
 
-def write_table(table: pa.Table, path: str, format: str | None = None, *, force: bool = False) -> None:  # noqa: A002
+def write_table(table: pa.Table, path: str, format: str | None = None, *, force: bool = False) -> None:  # noqa: A002  # the word of the option --format
     """Write one table; a file appears whole or not at all, ``-`` is standard output.
 
     Addresses are uint64 in Parquet and Arrow, and text of 16 hex digits in CSV and JSON. Raises UsageError,

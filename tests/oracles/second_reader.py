@@ -278,7 +278,7 @@ def read_file(data: bytes, closed: bool = True) -> list[SnapshotData]:
             elif frame.kind == "snapshot":
                 capture = {} if info.get("capture") is None else captures[info["capture"]]
                 parts = map(read_payload(frame).get, ("process", "moment", "capability", "tables"))
-                result.append(SnapshotData(capture, *parts))  # type: ignore[arg-type]
+                result.append(SnapshotData(capture, *parts))  # type: ignore[arg-type]  # map loses their kinds
             elif frame.kind == "index":
                 check_index(unpack(frame.payload), frames)
         except (ValueError, LookupError, TypeError, AttributeError, zlib.error) as error:
