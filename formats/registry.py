@@ -1,6 +1,6 @@
 """One table of the formats that can be read, and opening any input by its content, never by its name.
 
-A reader is imported when its format is met. Adding a format is one line of `FORMATS` and one module.
+Adding a format is a package with a module `format`, and its name in `PACKAGES`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from mmpscope.formats.errors import (
     CorruptError,
@@ -24,12 +25,11 @@ from mmpscope.formats.errors import (
     NotASnapshotError,
     TruncatedError,
 )
+from mmpscope.formats.interface import Format, Input
 from mmpscope.formats.limits import DEFAULT_LIMITS
-from mmpscope.formats.mmp.header import is_mmp
-from mmpscope.formats.proc.sniff import is_maps, is_smaps
 from mmpscope.formats.source import Fault, Source
 
-__all__ = ["FORMATS", "Format", "Input", "open_source", "verify_source"]
+__all__ = ["PACKAGES", "list_formats", "open_source", "verify_source"]
 
 _HEAD_BYTES = 64 * 1024
 _CHUNK_BYTES = 1 << 20
@@ -50,62 +50,18 @@ _MAX_SPOOLED = 4 * DEFAULT_LIMITS.payload_bytes
 """Of a pipe or packed file; it goes to a temporary file, not into memory."""
 
 
-class Input(NamedTuple):
-    """A seekable stream at its start, the name for messages, and whether to survive damage.
+PACKAGES = ("mmp", "proc")
+"""Where formats live, in the order in which they are tried; the module `format` of each has `FORMATS`.
 
-    ``opened`` closes the stream when the opening is over, unless a reader takes that over (`pop_all`).
-    """
-
-    stream: BinaryIO
-    name: str
-    partial: bool
-    opened: ExitStack
+Text of /proc comes last: one line of it anywhere is enough to be taken for it. A package is imported when it
+is asked, so that our own files cost no more than our own reader.
+"""
 
 
-class Format(NamedTuple):
-    """``sniff`` tells from the first bytes whether content is of this format, ``open`` reads it.
-
-    ``verify`` reads all of it and lists what is wrong.
-    """
-
-    name: str
-    title: str
-    sniff: Callable[[bytes], bool]
-    open: Callable[[Input], Source]
-    verify: Callable[[Input], list[Fault]]
-
-
-def _open_mmp(given: Input) -> Source:
-    from mmpscope.formats.mmp.reader import open_file
-
-    file = open_file(given.stream, partial=given.partial)
-    file.name = given.name
-    file.close_with(given.opened.pop_all())
-    return file
-
-
-def _verify_mmp(given: Input) -> list[Fault]:
-    from mmpscope.formats.mmp.verify import verify
-
-    return verify(given.stream)
-
-
-def _open_text(given: Input) -> Source:
-    from mmpscope.formats.proc.reader import open_text
-
-    return open_text(given.stream, given.name)
-
-
-def _verify_text(given: Input) -> list[Fault]:
-    return _open_text(given).faults
-
-
-FORMATS = (
-    Format("mmp", "snapshots of mmpscope", is_mmp, _open_mmp, _verify_mmp),
-    Format("smaps", "text of /proc/PID/smaps", is_smaps, _open_text, _verify_text),
-    Format("maps", "text of /proc/PID/maps", is_maps, _open_text, _verify_text),
-)
-"""In the order in which they are tried; plain text, which may hold anything, comes last."""
+def list_formats() -> Iterator[Format]:
+    """Yield every format that can be read, in the order in which they are tried."""
+    for package in PACKAGES:
+        yield from import_module(f"mmpscope.formats.{package}.format").FORMATS
 
 
 def open_source(path: str | os.PathLike[str], *, partial: bool = False) -> Source:
@@ -127,7 +83,11 @@ def verify_source(path: str | os.PathLike[str]) -> list[Fault]:
     InputError, NotASnapshotError and UnsupportedVersionError where there is nothing to verify.
     """
     with _opening(path, partial=True) as (known, given, faults):
-        return [*faults, *known.verify(given)]
+        if known.verify is not None:
+            return [*faults, *known.verify(given)]
+        source = known.open(given)
+        source.close()
+        return [*faults, *source.faults]
 
 
 @contextmanager
@@ -162,7 +122,7 @@ def _unwrap(
 
 
 def _sniff(head: bytes) -> Format:
-    for known in FORMATS:
+    for known in list_formats():
         if known.sniff(head):
             return known
     what = f"not a snapshot that I can read: {_describe_head(head)}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from mmpscope.formats.model import Facts, Snapshot
 
-__all__ = ["Entry", "Fault", "Source"]
+__all__ = ["Entry", "Fault", "ListedSource", "Source"]
 
 
 @dataclass(frozen=True)
@@ -50,3 +52,28 @@ class Source(Protocol):
     def close(self) -> None:
         """Let go of the file."""
         ...
+
+
+@dataclass
+class ListedSource:
+    """A `Source` of snapshots that are each made by a function of their own, one for each entry.
+
+    ``opened`` holds what they read from, and is closed with the source.
+    """
+
+    name: str
+    format: str
+    entries: list[Entry]
+    reads: Sequence[Callable[[], Snapshot]]
+    faults: list[Fault] = field(default_factory=list)
+    opened: ExitStack = field(default_factory=ExitStack)
+
+    def read(self, index: int) -> Snapshot:
+        """Make one snapshot; IndexError outside the list."""
+        if not 0 <= index < len(self.reads):
+            raise IndexError(f"no snapshot {index}")
+        return self.reads[index]()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.opened.close()

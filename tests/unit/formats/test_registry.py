@@ -175,6 +175,6 @@ def test_a_damaged_gzip_file_is_our_own_error(tmp_path: Path) -> None:
 
 def test_every_format_is_described() -> None:
     """Names are unique, titles are there."""
-    names = [known.name for known in registry.FORMATS]
+    names = [known.name for known in registry.list_formats()]
     assert len(set(names)) == len(names)
-    assert all(known.title for known in registry.FORMATS)
+    assert all(known.title for known in registry.list_formats())

@@ -1,0 +1,1 @@
+"""Text of showmap and of dumpsys meminfo."""

@@ -1,0 +1,1 @@
+"""What holds other files: compressed streams, archives, folders."""

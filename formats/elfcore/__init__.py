@@ -1,0 +1,1 @@
+"""ELF core files."""

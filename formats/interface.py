@@ -1,0 +1,42 @@
+"""What a reader of a format tells of itself, and what it is given; the registry knows readers by this alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import BinaryIO, NamedTuple
+
+from mmpscope.formats.source import Fault, Source
+
+__all__ = ["Format", "Input"]
+
+
+class Input(NamedTuple):
+    """A seekable stream at its start, the name for messages, and whether to survive damage.
+
+    ``opened`` closes the stream when the opening is over, unless a reader takes that over (`pop_all`).
+    """
+
+    stream: BinaryIO
+    name: str
+    partial: bool
+    opened: ExitStack
+
+
+class Format(NamedTuple):
+    """A format that can be read; docs/formats.md is generated from these.
+
+    ``sniff`` tells from the first bytes (64 KiB, or all) whether content is of this format, ``open`` reads
+    it. ``verify`` reads all of it and lists what is wrong; None: the faults of the opened source are that
+    list. ``tools`` names the programs and versions whose output was seen; ``gives`` and ``lacks`` the facts
+    that a snapshot of it has, and those it can never have, in the words of the capability table.
+    """
+
+    name: str
+    title: str
+    sniff: Callable[[bytes], bool]
+    open: Callable[[Input], Source]
+    tools: str
+    gives: tuple[str, ...]
+    lacks: tuple[str, ...]
+    verify: Callable[[Input], list[Fault]] | None = None

@@ -1,0 +1,1 @@
+"""Windows minidumps, and those that Breakpad and Crashpad write on Linux."""

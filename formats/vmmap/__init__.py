@@ -1,0 +1,1 @@
+"""What Sysinternals VMMap saves: XML, CSV and text; read and written."""

@@ -1,0 +1,1 @@
+"""Text of !address and !maddress in WinDbg."""
