@@ -1,4 +1,4 @@
-"""What a reader of a format tells of itself, and what it is given; the registry knows readers by this alone."""
+"""What a reader tells of its format, and what it is given; the registry knows readers by this alone."""
 
 from __future__ import annotations
 
