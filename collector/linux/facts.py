@@ -9,12 +9,12 @@ from functools import partial
 from typing import Callable
 
 from mmpscope.collector.linux.cgroup import find_cgroup, read_cgroup
-from mmpscope.collector.linux.elf import name_machine, read_identity
 from mmpscope.collector.linux.processes import tell_elf_class
 from mmpscope.collector.linux.procfs import ProcDir, Recorder
 from mmpscope.collector.linux.stat_line import Stat
 from mmpscope.formats.mmp.columns import Plain
 from mmpscope.formats.model import Fact, Facts
+from mmpscope.formats.proc.elf import name_machine, read_identity
 from mmpscope.formats.proc.facts import parse_auxv, parse_limits, to_fact
 from mmpscope.formats.proc.space import GATES, task_size
 

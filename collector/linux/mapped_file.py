@@ -11,11 +11,11 @@ import os
 import stat
 from collections.abc import Iterator
 from types import TracebackType
-from typing import NamedTuple
 
 from mmpscope.collector.linux.procfs import ProcDir, explain
+from mmpscope.formats.proc.modules import FileKey, MappedPart
 
-__all__ = ["FileKey", "MappedFile", "MappedFileError", "MappedPart", "open_mapped"]
+__all__ = ["MappedFile", "MappedFileError", "open_mapped"]
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -25,27 +25,6 @@ _OTHER_DEVICE = "the device of the file is not the mapping's, as on btrfs and ov
 
 class MappedFileError(Exception):
     """The mapped file cannot be had; the text says why."""
-
-
-class MappedPart(NamedTuple):
-    """One line of `maps` that shows a part of a file; half-open, in bytes."""
-
-    start: int
-    end: int
-    perms: bytes
-    offset: int
-
-
-class FileKey(NamedTuple):
-    """What `maps` says of a file.
-
-    Two files can have one path (deleted and made again), one file several paths.
-    """
-
-    dev_major: int
-    dev_minor: int
-    inode: int
-    path: bytes
 
 
 class MappedFile:

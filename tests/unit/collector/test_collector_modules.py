@@ -7,11 +7,12 @@ import time
 from pathlib import Path
 
 import pytest
-from mmpscope.collector.linux.elf import Segment
-from mmpscope.collector.linux.mapped_file import FileKey, MappedFileError, MappedPart, open_mapped
-from mmpscope.collector.linux.modules import find_executables, place_image, read_modules, tabulate
+from mmpscope.collector.linux.mapped_file import MappedFileError, open_mapped
+from mmpscope.collector.linux.modules import find_executables, read_modules
 from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.formats.mmp.columns import decode_table
+from mmpscope.formats.proc.elf import Segment
+from mmpscope.formats.proc.modules import FileKey, MappedPart, place_image, tabulate
 from mmpscope.formats.proc.smaps import parse_smaps
 from support.elf_builder import BUILD_ID, ElfFile, make_note
 from support.fakeproc import FakeProc, FakeProcess

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mmpscope.collector.linux.elf import (
+from mmpscope.formats.proc.elf import (
     MAX_HEADER_BYTES,
     ElfError,
     ElfImage,
