@@ -29,7 +29,8 @@ class Format(NamedTuple):
     ``sniff`` tells from the first bytes (64 KiB, or all) whether content is of this format, ``open`` reads
     it. ``verify`` reads all of it and lists what is wrong; None: the faults of the opened source are that
     list. ``tools`` names the programs and versions whose output was seen; ``gives`` and ``lacks`` the facts
-    that a snapshot of it has, and those it can never have, in the words of the capability table.
+    that a snapshot of it has, and those it can never have, in the words of the capability table; ``known_by``
+    tells in words what ``sniff`` looks for.
     """
 
     name: str
@@ -40,3 +41,4 @@ class Format(NamedTuple):
     gives: tuple[str, ...]
     lacks: tuple[str, ...]
     verify: Callable[[Input], list[Fault]] | None = None
+    known_by: str = ""
