@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mmpscope.collector.linux.procfs import NotApplicableError
 from mmpscope.formats.model import Fact, Facts
-from mmpscope.formats.proc.facts import to_fact
+from mmpscope.formats.proc.facts import parse_membership, to_fact
 
 __all__ = ["Cgroup", "CgroupError", "find_cgroup", "read_cgroup"]
 
@@ -50,17 +50,9 @@ class Cgroup(NamedTuple):
 def find_cgroup(membership: bytes, mountinfo: bytes) -> Cgroup:
     """Find the memory cgroup from `/proc/PID/cgroup` and our own `mountinfo`.
 
-    Lines of the first are `id:controllers:path` (cgroups(7)); version 2 is the one with id 0.
     NotApplicableError where the process is in none, CgroupError where its cgroup is not seen from here.
     """
-    paths: dict[int, str] = {}
-    for line in os.fsdecode(membership).splitlines():
-        number, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if "memory" in controllers.split(","):
-            paths[1] = path
-        elif number == "0" and not controllers:
-            paths[2] = path
+    paths = parse_membership(membership)
     if not paths:
         raise NotApplicableError("the process is in no memory cgroup")
     version = 1 if 1 in paths else 2  # a memory line of version 1 means that version 2 does not have it

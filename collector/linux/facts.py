@@ -11,14 +11,13 @@ from typing import Callable
 from mmpscope.collector.linux.cgroup import find_cgroup, read_cgroup
 from mmpscope.collector.linux.processes import tell_elf_class
 from mmpscope.collector.linux.procfs import ProcDir, Recorder
-from mmpscope.collector.linux.stat_line import Stat
 from mmpscope.formats.mmp.columns import Plain
 from mmpscope.formats.model import Fact, Facts
 from mmpscope.formats.proc.elf import name_machine, read_identity
-from mmpscope.formats.proc.facts import parse_auxv, parse_limits, to_fact
+from mmpscope.formats.proc.facts import parse_auxv, parse_cmdline, parse_limits, to_fact
 from mmpscope.formats.proc.space import GATES, task_size
 
-__all__ = ["describe_stat", "find_range", "read_facts"]
+__all__ = ["find_range", "read_facts"]
 
 _NAMESPACE = re.compile(rb"\w+:\[(\d+)\]")
 
@@ -28,7 +27,7 @@ def read_facts(process: ProcDir, mountinfo: Callable[[], bytes], recorder: Recor
     return recorder.gather(
         {
             "exe": lambda: to_fact(process.read_link("exe")),
-            "cmdline": partial(_read_cmdline, process),
+            "cmdline": lambda: parse_cmdline(process.read("cmdline")),
             "limits": lambda: parse_limits(process.read("limits")),
             "elf": partial(_read_elf, process),
             "auxv": partial(_read_auxv, process),
@@ -37,18 +36,6 @@ def read_facts(process: ProcDir, mountinfo: Callable[[], bytes], recorder: Recor
             "pid_namespace": partial(_read_namespace, process),
         }
     )
-
-
-def describe_stat(stat: Stat) -> Facts:
-    """Give a stat line under the names of proc_pid_stat(5)."""
-    return {"comm": to_fact(stat.comm), "state": to_fact(stat.state), **stat.numbers}
-
-
-def _read_cmdline(process: ProcDir) -> list[Fact]:
-    """Read the arguments; a process may write over them, and then there need not be a NUL at the end."""
-    data = process.read("cmdline")
-    arguments = data[:-1] if data.endswith(b"\0") else data
-    return [to_fact(argument) for argument in arguments.split(b"\0")] if data else []
 
 
 def _read_elf(process: ProcDir) -> Facts:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from mmpscope.collector.base import ProcessRow
 from mmpscope.collector.linux.procfs import ProcDir
-from mmpscope.collector.linux.stat_line import parse_stat
-from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Table
+from mmpscope.formats.proc.processes import encode_processes
+from mmpscope.formats.proc.stat_line import parse_stat
 
 __all__ = ["list_processes", "tabulate", "tell_elf_class"]
 
@@ -104,12 +104,4 @@ def _try_executable(process: ProcDir) -> bytes | None:
 
 def tabulate(rows: Sequence[ProcessRow]) -> Table:
     """Make the table `processes`: the fields of a row but executable and has_memory, under their names."""
-    columns: dict[str, Plain] = {}
-    for name in ("pid", "ppid", "user", "uid", "name", "threads", "rss", "private", "starttime", "elf_class"):
-        values = [getattr(row, name) for row in rows]
-        if name == "user":
-            values = [user and user.encode() for user in values]
-        text = {"user": "utf-8", "name": "bytes"}.get(name)
-        columns[name] = Plain("text" if text else "uint", values, text)
-    columns["cmdline"] = Plain("text", [row.cmdline for row in rows], "bytes")
-    return encode_table(columns, len(rows))
+    return encode_processes([{**vars(row), "user": row.user and row.user.encode()} for row in rows])

@@ -9,17 +9,17 @@ from functools import partial
 
 from mmpscope.collector.base import Options
 from mmpscope.collector.linux.background import Background
-from mmpscope.collector.linux.facts import describe_stat, find_range, read_facts
+from mmpscope.collector.linux.facts import find_range, read_facts
 from mmpscope.collector.linux.mapped_file import open_mapped
 from mmpscope.collector.linux.modules import read_modules
 from mmpscope.collector.linux.procfs import ProcDir, Recorder
 from mmpscope.collector.linux.regions import MapTexts, read_map_texts, read_rollup
-from mmpscope.collector.linux.stat_line import Stat
 from mmpscope.collector.linux.threads import read_threads
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
 from mmpscope.formats.proc.facts import parse_counters, parse_status, to_fact
 from mmpscope.formats.proc.modules import tabulate
 from mmpscope.formats.proc.smaps import Regions, parse_smaps
+from mmpscope.formats.proc.stat_line import Stat, describe_stat
 
 __all__ = ["SnapshotReader"]
 

@@ -14,7 +14,7 @@ from mmpscope.collector.base import Options
 from mmpscope.collector.linux.processes import list_processes, tabulate
 from mmpscope.collector.linux.procfs import ProcDir, Recorder
 from mmpscope.formats.model import Capture, Fact, Facts, Table
-from mmpscope.formats.proc.facts import parse_counters, to_fact
+from mmpscope.formats.proc.facts import parse_counters, parse_os_release, to_fact
 
 __all__ = ["read_capture"]
 
@@ -95,12 +95,10 @@ def _read_host_id() -> str:
 
 
 def _read_os_release() -> Fact:
-    """Read the name that os-release(5) has for people: `PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"`."""
-    for line in _read_first(_OS_RELEASE).splitlines():
-        name, _, value = line.partition(b"=")
-        if name == b"PRETTY_NAME":
-            return to_fact(value.strip(b"\"' "))
-    raise ValueError("it names no PRETTY_NAME")
+    name = parse_os_release(_read_first(_OS_RELEASE))
+    if name is None:
+        raise ValueError("it names no PRETTY_NAME")
+    return name
 
 
 def _read_first(paths: Sequence[str]) -> bytes:

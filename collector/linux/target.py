@@ -13,9 +13,9 @@ from mmpscope.collector.errors import AccessDeniedError, CollectError, ProcessGo
 from mmpscope.collector.linux.denied import advise, read_ptrace_scope
 from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.linux.snapshot import SnapshotReader
-from mmpscope.collector.linux.stat_line import Stat, parse_stat
 from mmpscope.collector.names import printable
 from mmpscope.formats.model import Capability, Capture, Fact, Snapshot
+from mmpscope.formats.proc.stat_line import Stat, parse_stat
 
 __all__ = ["LinuxTarget"]
 

@@ -6,9 +6,9 @@ import errno
 
 from mmpscope.collector.linux.denied import read_ptrace_scope
 from mmpscope.collector.linux.procfs import ProcDir, Recorder, explain
-from mmpscope.collector.linux.stat_line import Registers, parse_registers, parse_stat
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Fact, Table
+from mmpscope.formats.proc.stat_line import Registers, parse_registers, parse_stat
 
 __all__ = ["read_threads"]
 

@@ -6,13 +6,23 @@ UTF-8, else bytes.
 
 from __future__ import annotations
 
+import os
 import re
 import struct
 from typing import Literal
 
 from mmpscope.formats.model import Fact, Facts
 
-__all__ = ["parse_auxv", "parse_counters", "parse_limits", "parse_status", "to_fact"]
+__all__ = [
+    "parse_auxv",
+    "parse_cmdline",
+    "parse_counters",
+    "parse_limits",
+    "parse_membership",
+    "parse_os_release",
+    "parse_status",
+    "to_fact",
+]
 
 _COUNTER = re.compile(rb"^([^:\n]+):[ \t]*(\d+)([ \t]+kB)?[ \t\r]*$", re.MULTILINE)
 _STATUS = re.compile(rb"^([^:\n]+):[ \t]?([^\n]*)$", re.MULTILINE)
@@ -102,3 +112,35 @@ def parse_auxv(data: bytes, elf_class: int, byte_order: Literal["little", "big"]
             break
         facts[f"AT_{_AT_NAMES.get(kind, kind)}"] = value
     return facts
+
+
+def parse_cmdline(data: bytes) -> list[Fact]:
+    """Parse `/proc/PID/cmdline`; a process may write over it, and then there need not be a NUL at its end."""
+    arguments = data[:-1] if data.endswith(b"\0") else data
+    return [to_fact(argument) for argument in arguments.split(b"\0")] if data else []
+
+
+def parse_membership(data: bytes) -> dict[int, str]:
+    """Parse `/proc/PID/cgroup` to the path of the memory cgroup in the hierarchies of version 1 and 2.
+
+    Lines are `id:controllers:path` (cgroups(7)); version 2 is the one with id 0. Paths are as from
+    `os.fsdecode`.
+    """
+    paths: dict[int, str] = {}
+    for line in os.fsdecode(data).splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if "memory" in controllers.split(","):
+            paths[1] = path
+        elif number == "0" and not controllers:
+            paths[2] = path
+    return paths
+
+
+def parse_os_release(data: bytes) -> str | bytes | None:
+    """Find the name that os-release(5) has for people: `PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"`."""
+    for line in data.splitlines():
+        name, _, value = line.partition(b"=")
+        if name == b"PRETTY_NAME":
+            return to_fact(value.strip(b"\"' "))
+    return None

@@ -105,7 +105,8 @@ class _Mapped:
         return FileKey(*(device or self.device), self.inode if inode is None else inode, path)
 
     def read(self, key: FileKey) -> dict[str, list[object]]:
-        line = b"400000-402000 r-xp 00000000 %x:%x %d %s\n" % key
+        major, minor, inode, path = key
+        line = f"400000-402000 r-xp 00000000 {major:x}:{minor:x} {inode} {path.decode()}\n".encode()
         columns = parse_smaps(line).columns
         modules = read_modules(columns, lambda file, part: open_mapped(self.directory, file, part), PAGE)
         return decode_table(tabulate(modules)["modules"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from mmpscope.collector.linux.procfs import ProcDir, Recorder
-from mmpscope.collector.linux.stat_line import parse_registers, parse_stat
+from mmpscope.formats.proc.stat_line import parse_registers, parse_stat
 from mmpscope.collector.linux.threads import read_threads
 from mmpscope.formats.mmp.columns import decode_table
 from mmpscope.formats.model import Capability

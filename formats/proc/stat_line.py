@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mmpscope.formats.model import Facts
+from mmpscope.formats.proc.facts import to_fact
 
-__all__ = ["PF_KTHREAD", "Registers", "Stat", "parse_registers", "parse_stat"]
+__all__ = ["PF_KTHREAD", "Registers", "Stat", "describe_stat", "parse_registers", "parse_stat"]
 
 PF_KTHREAD = 0x00200000
 """Bit of `flags` that marks a kernel thread (linux/sched.h)."""
@@ -102,6 +103,11 @@ def parse_stat(data: bytes) -> Stat:
     if not bracket or "starttime" not in numbers:
         raise ValueError("this is not a stat line of a process")
     return Stat(int(pid), comm, state, numbers)
+
+
+def describe_stat(stat: Stat) -> Facts:
+    """Give a stat line under the names of proc_pid_stat(5)."""
+    return {"comm": to_fact(stat.comm), "state": to_fact(stat.state), **stat.numbers}
 
 
 def parse_registers(data: bytes) -> Registers | None:
