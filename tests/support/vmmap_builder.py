@@ -205,7 +205,7 @@ def _write_kib(size: int, separator: str) -> str:
 
 @dataclass(frozen=True)
 class TextStyle(CsvStyle):
-    """How the fixed-width text is written: ``headed`` by process and summary, numbers aligned right or left."""
+    """How the fixed-width text is written: ``headed`` by process and summary, numbers right or left."""
 
     line_end: str = "\r\n"
     headed: bool = False
