@@ -15,7 +15,8 @@ from mmpscope.analysis.columns import Bools, RawColumns, Text, Uints
 from mmpscope.analysis.heap_patterns import HEAP_MAX_32, HEAP_MAX_64, find_arenas, find_go_heap
 from mmpscope.analysis.images import Images
 from mmpscope.analysis.layout import Layout, Rows
-from mmpscope.analysis.rules import GATES, RULES, Rule
+from mmpscope.analysis.rules import Rule
+from mmpscope.analysis.rules_linux import GATES, RULES
 from mmpscope.analysis.schema import TYPES
 from mmpscope.analysis.space import GATE_NAMES
 from mmpscope.analysis.stacks import find_by_pointer, find_by_shape, find_guarded, find_guards
@@ -93,9 +94,10 @@ class _Classifier:
         layout, mask = self.layout, np.ones(self.layout.rows, np.bool_)
         if rule.find is not None:
             mask &= _SEARCHES[rule.find](self)
-        for pattern, text in ((rule.name, layout.path), (rule.perms, layout.raw.text("perms"))):
-            if pattern is not None:
-                mask &= text.match(re.compile(pattern, re.DOTALL).fullmatch)
+        if rule.name is not None:
+            mask &= layout.path.match(re.compile(rule.name, re.DOTALL).fullmatch)
+        for column, pattern in rule.where:
+            mask &= layout.raw.text(column).match(re.compile(pattern, re.DOTALL).fullmatch)
         if rule.pseudo:
             mask &= layout.is_pseudo
         if rule.min_size is not None:

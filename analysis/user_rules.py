@@ -6,6 +6,7 @@
     subtype = "game pool"
     name = '\\[anon:pool-.*\\]'
     perms = "rw.p"
+    where = {VmFlags = ".*ht.*"}
     min_size = 4096
 
 docs/metrics.md describes every key. Regular expressions are trusted, as they are the user's own.
@@ -17,6 +18,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TYPES
@@ -27,7 +29,7 @@ __all__ = ["read_rules"]
 _NOT_REGIONS = ("Page Table", "Unusable", "Free")
 _TYPES = tuple(name for name in TYPES if name not in _NOT_REGIONS)
 _CONFIDENCES = ("high", "medium", "low")
-_CONDITIONS = {"name": str, "perms": str, "min_size": int, "max_size": int}
+_CONDITIONS = {"name": str, "perms": str, "where": dict, "min_size": int, "max_size": int}
 _KEYS = {"id": str, "type": str, "subtype": str, "confidence": str, "because": str, **_CONDITIONS}
 
 
@@ -62,9 +64,11 @@ def _read_rule(table: object, place: str, path: Path) -> Rule:
         raise refuse(f"it has no condition: one of {', '.join(_CONDITIONS)}")
     if table.get("confidence", "high") not in _CONFIDENCES:
         raise refuse(f"confidence is one of {', '.join(_CONFIDENCES)}", "confidence")
-    for key in ("name", "perms"):
+    for key, pattern in (("name", table.get("name", "")), *_list_columns(table)):
+        if type(pattern) is not str:
+            raise refuse("a column is compared with a regular expression, which is text", key)
         try:
-            re.compile(table.get(key, ""))
+            re.compile(pattern)
         except re.error as error:
             raise refuse(f"it is no regular expression ({error})", key) from error
     return Rule(
@@ -74,7 +78,13 @@ def _read_rule(table: object, place: str, path: Path) -> Rule:
         table.get("confidence", "high"),
         table.get("because", f"the user's rule in {path.name}"),
         name=table.get("name"),
-        perms=table.get("perms"),
+        where=_list_columns(table),
         min_size=table.get("min_size"),
         max_size=table.get("max_size"),
     )
+
+
+def _list_columns(table: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return the columns to look at, with their patterns: ``perms`` is short for one of them."""
+    perms = {"perms": table["perms"]} if "perms" in table else {}
+    return tuple({**perms, **table.get("where", {})}.items())

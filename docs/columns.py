@@ -5,45 +5,42 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from mmpscope.analysis.rules import GATES, RULES
+from mmpscope.analysis import rules_linux, rules_macos, rules_vmmap, rules_windows, totals_rules
+from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TABLES
 
 __all__ = ["write_columns"]
 
-_BLOCK = re.compile(r"(?P<mark><!-- (?P<what>columns|rules)(?:: (?P<name>\w+))? -->\n)(?:\|[^\n]*\n)*")
+_BLOCK = re.compile(r"(?P<mark><!-- (?P<what>columns|rules): (?P<name>\w+) -->\n)(?:\|[^\n]*\n)*")
+_RULES: dict[str, tuple[Rule, ...]] = {
+    "linux": (*rules_linux.GATES, *rules_linux.RULES),
+    "windows": rules_windows.RULES,
+    "vmmap": rules_vmmap.RULES,
+    "macos": rules_macos.RULES,
+    "totals": totals_rules.TOTALS_RULES,
+}
 
 
 def write_columns(text: str) -> str:
-    """Write the table after each mark anew: `<!-- columns: summary -->` or `<!-- rules -->`."""
+    """Write the table after each mark anew: `<!-- columns: summary -->` or `<!-- rules: linux -->`."""
     return _BLOCK.sub(lambda block: block["mark"] + _describe(block["what"], block["name"]), text)
 
 
 def _describe(what: str, name: str) -> str:
     if what == "rules":
         head = ("rule", "type", "subtype", "confidence", "claims")
-        rules = (*GATES, *RULES)
-        return _write(
-            head,
-            (
-                (
-                    f"`{r.id}`",
-                    r.type or "that of its neighbour",
-                    r.subtype or "",
-                    r.confidence,
-                    _name(r.name, r.because),
-                )
-                for r in rules
-            ),
-        )
+        return _write(head, (_describe_rule(rule) for rule in _RULES[name]))
     rows = ((f"`{f.name}`", f.type, f.unit, f.meaning) for f in TABLES[name])
     return _write(("column", "type", "unit", "meaning"), rows)
 
 
-def _name(pattern: str | None, because: str) -> str:
-    """Show the pattern of a name as people write it, then the reason."""
-    if pattern is None:
-        return because
-    return f"`{pattern.replace('|', chr(92) + '|')}`: {because.replace('|', chr(92) + '|')}"
+def _describe_rule(rule: Rule) -> tuple[str, ...]:
+    """Show the patterns of a name or of a column of text as people write them, then the reason."""
+    patterns = [rule.name] if rule.name else []
+    patterns += [pattern for column, pattern in rule.where if column != "perms"]
+    claims = "".join(f"`{pattern}`: " for pattern in patterns) + rule.because
+    words = (rule.type or "that of its neighbour", rule.subtype or "", rule.confidence)
+    return (f"`{rule.id}`", *words, claims.replace("|", "\\|"))
 
 
 def _write(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
