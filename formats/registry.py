@@ -50,7 +50,7 @@ _MAX_SPOOLED = 4 * DEFAULT_LIMITS.payload_bytes
 """Of a pipe or packed file; it goes to a temporary file, not into memory."""
 
 
-PACKAGES = ("mmp", "proc")
+PACKAGES = ("mmp", "elfcore", "proc")
 """Where formats live, in the order in which they are tried; the module `format` of each has `FORMATS`.
 
 Text of /proc comes last: one line of it anywhere is enough to be taken for it. A package is imported when it
