@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["list_allocations"]
 
 _GUARD = "guard"
+_STATED_BLOCKS = "Blocks"
+_MOST_BLOCKS = np.uint64(2**32 - 1)
 _MOST_RIGHTS = 64
 
 
@@ -25,8 +27,30 @@ def list_allocations(snapshot: LoadedSnapshot) -> pa.Table:
     """Return schema.ALLOCATIONS, one row an allocation, sorted by address.
 
     Type, subtype and details are those of the first region that is no guard. Protection lists the different
-    rights of its regions, as in ``r--p, r-xp, rw-p``.
+    rights of its regions, as in ``r--p, r-xp, rw-p``. Where the source states its allocations (VMMap), all
+    but ``first`` is as it says, blocks too: it counts other things than the regions that it lists.
     """
+    stated = snapshot.stated_allocations
+    return _join_regions(snapshot) if stated is None else _take_stated(stated, RawColumns(snapshot.regions))
+
+
+def _take_stated(stated: pa.Table, regions: RawColumns) -> pa.Table:
+    """Take allocations as they are stated, each with its first region (null where none is listed)."""
+    raw = RawColumns(stated)
+    names = [field.name for field in ALLOCATIONS if field.name in stated.column_names]
+    columns: dict[str, object] = {name: stated.column(name) for name in names}
+    if _STATED_BLOCKS in raw:
+        blocks = raw.numbers(_STATED_BLOCKS)
+        columns["blocks"] = blocks.only(blocks.values <= _MOST_BLOCKS)
+    groups = group_by(regions.numbers("allocation").values)
+    bases, address = regions.numbers("allocation").values[groups.first], raw.numbers("address").values
+    at = np.searchsorted(bases, address)
+    is_listed = (at < len(bases)) & (np.append(bases, np.uint64(0))[at] == address)
+    columns["first"] = Numbers(np.append(groups.first, 0)[at].astype(np.uint64)).only(is_listed)
+    return build_table(ALLOCATIONS, columns, raw.rows)
+
+
+def _join_regions(snapshot: LoadedSnapshot) -> pa.Table:
     regions = RawColumns(snapshot.regions)
     groups = group_by(regions.numbers("allocation").values)
     shown = _choose_shown(regions, groups)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.extent import ALL, find_extent
 from mmpscope.analysis.fit_limits import (
     CANNOT_TELL,
     DOES_NOT_FIT,
@@ -19,7 +20,7 @@ from mmpscope.analysis.fit_places import Places, choose_place, find_places
 from mmpscope.analysis.free_schema import FIT
 from mmpscope.analysis.freespace import Window
 from mmpscope.analysis.reporters.amounts import show_size
-from mmpscope.analysis.space import NO_ADDRESS_SPACE, has_address_space
+from mmpscope.analysis.space import is_like_linux
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ __all__ = ["FitAnswer", "check_fit"]
 
 _EXIT_CODES = {FITS: 0, DOES_NOT_FIT: 1, CANNOT_TELL: 4}
 _LARGEST = 1 << 63
-_NO_HOLES_KNOWN = Check("address space", CANNOT_TELL, None, NO_ADDRESS_SPACE)
+_NOT_TOLD = "not told: the holes are not known"
+_HOLES = "address space"
 
 
 @dataclass(frozen=True)
@@ -78,21 +80,22 @@ def check_fit(
     """Weigh a request for private writable memory against the holes and limits of that moment.
 
     `size` is rounded up to whole pages; `align`, a power of two, is at least the allocation granularity.
-    Raises UsageError for a size or an alignment that cannot be asked for.
+    Where the source does not list every region, the answer is that it cannot be told. Raises UsageError for a
+    size or an alignment that cannot be asked for.
     """
-    unit = snapshot.granularity
-    align = max(unit, 1 if align is None else align)
+    unit, align = snapshot.page_size, max(snapshot.granularity, 1 if align is None else align)
     if not 0 < size <= _LARGEST:
         raise UsageError(f"a request of {size} bytes cannot be asked for. Give 1 byte to 8 EiB")
     if align & (align - 1) or align > _LARGEST:
         raise UsageError(f"an alignment of {align} bytes cannot be asked for. Give a power of two")
     size = -(-size // unit) * unit
-    places = find_places(snapshot, align, window)
-    checks = [_check_holes(places, size) if has_address_space(snapshot) else _NO_HOLES_KNOWN]
-    if snapshot.capture.host.get("os") != "windows":  # none of the limits below exists there
+    extent = find_extent(snapshot)
+    places = find_places(snapshot, align, window) if extent.shown == ALL else None
+    checks = [_check_holes(places, size) if places else Check(_HOLES, CANNOT_TELL, None, extent.reason or "")]
+    if is_like_linux(snapshot.capture):  # none of the limits below exists elsewhere
         checks += check_limits(snapshot, size)
     binding = choose_binding(checks, checks[0])
-    address, placement = choose_place(snapshot, places, size)
+    address, placement = choose_place(snapshot, places, size) if places else (None, _NOT_TOLD)
     return FitAnswer(
         outcome=binding.outcome,
         size=size,
@@ -100,7 +103,7 @@ def check_fit(
         binding=binding,
         address=address,
         placement=placement,
-        tightest=places.find_tightest(size),
+        tightest=places.find_tightest(size) if places else None,
         checks=tuple(checks),
     )
 
@@ -110,4 +113,4 @@ def _check_holes(places: Places, size: int) -> Check:
     available = places.largest_room
     count = len(places.find_fitting(size))
     reason = f"{count:,} of {len(places.holes):,} holes have room, aligned to {show_size(places.align)}"
-    return Check("address space", FITS if count else DOES_NOT_FIT, available, reason)
+    return Check(_HOLES, FITS if count else DOES_NOT_FIT, available, reason)

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.extent import find_extent
 from mmpscope.analysis.facts import as_number, get_list, get_map, get_number, show_fact
 from mmpscope.analysis.mapping_count import TOLERANCE, count_mappings
 from mmpscope.analysis.reporters.amounts import show_size
-from mmpscope.analysis.space import NO_ADDRESS_SPACE
 from mmpscope.formats.model import Fact, Facts
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _check_mapping_count(snapshot: LoadedSnapshot) -> Check:
     if count.limit is None:
         return Check(name, CANNOT_TELL, None, "vm.max_map_count is not in the snapshot")
     if count.count is None:
-        return Check(name, CANNOT_TELL, None, NO_ADDRESS_SPACE)
+        return Check(name, CANNOT_TELL, None, find_extent(snapshot).reason or "the mappings are not known")
     reason = f"{count.count:,} mappings (within {TOLERANCE}), vm.max_map_count {count.limit:,}"
     if count.count - TOLERANCE > count.limit:
         return Check(name, DOES_NOT_FIT, 0, reason)

@@ -9,6 +9,7 @@ import numpy as np
 from mmpscope.analysis.columns import Bools, RawColumns, Uints
 from mmpscope.analysis.freespace import Window, find_snapshot_holes
 from mmpscope.analysis.intervals import NO_ROW, Ranges
+from mmpscope.analysis.space import is_like_linux
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -63,7 +64,7 @@ def find_places(snapshot: LoadedSnapshot, align: int, window: Window | None = No
     free = ~holes.unusable
     ranges, after = holes.ranges[free], holes.after[free]
     under_stack = (after != NO_ROW) & np.append(_find_growing_down(snapshot), False)[after]
-    guard = np.minimum(ranges.size, np.uint64(_GUARD_PAGES * snapshot.granularity)) * under_stack
+    guard = np.minimum(ranges.size, np.uint64(_GUARD_PAGES * snapshot.page_size)) * under_stack
     ranges = Ranges(ranges.start, ranges.end - guard)
     past = ranges.start % np.uint64(align)
     skip = np.minimum(ranges.size, np.where(past == 0, past, np.uint64(align) - past))
@@ -87,6 +88,8 @@ def choose_place(snapshot: LoadedSnapshot, places: Places, size: int) -> tuple[i
         return None, "no hole has room"
     if snapshot.capture.host.get("os") == "windows":
         return int(places.start[rows[0]]), "the lowest hole with room (VirtualAlloc without MEM_TOP_DOWN)"
+    if not is_like_linux(snapshot.capture):
+        return None, "not told: by which rule this system chooses is not known"
     personality = snapshot.process.get("personality")
     if isinstance(personality, int) and personality & _COMPAT_LAYOUT:
         return None, "not told: this process maps upwards from an address that is not known"

@@ -6,14 +6,16 @@ Nothing is judged here: what the holes are good for is told by fragmentation.py 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from mmpscope.analysis.allocations import list_allocations
 from mmpscope.analysis.columns import Bools, RawColumns, Uints
+from mmpscope.analysis.extent import ALL, find_extent, require_all_regions
 from mmpscope.analysis.free_schema import HISTOGRAM
-from mmpscope.analysis.intervals import NO_ROW, Ranges, Rows, clip, find_gaps, settle
+from mmpscope.analysis.intervals import NO_ROW, Ranges, Rows, clip, find_gaps, measure_coverage, settle
 from mmpscope.analysis.mapping_count import find_counted
 from mmpscope.analysis.schema import FREE
 from mmpscope.analysis.space import has_address_space
@@ -22,7 +24,15 @@ from mmpscope.analysis.tables import build_table
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["Holes", "Window", "find_free", "find_holes", "find_snapshot_holes", "hole_histogram"]
+__all__ = [
+    "Holes",
+    "Window",
+    "compare_stated_free",
+    "find_free",
+    "find_holes",
+    "find_snapshot_holes",
+    "hole_histogram",
+]
 
 Window = tuple[int, int]
 """First byte, and first byte after."""
@@ -82,19 +92,69 @@ def _look_up(rows: Rows, at: Rows) -> Rows:
 def find_snapshot_holes(snapshot: LoadedSnapshot, window: Window | None = None) -> Holes:
     """Return the holes of a snapshot over its usable range, or of a window of it.
 
-    `before` and `after` are rows of `snapshot.regions`. Without an address space there are none.
+    `before` and `after` are rows of `snapshot.regions`. Where the source states its allocations, holes are
+    between these: what an allocation has besides its listed parts is not free. Without an address space there
+    are none. Raises CannotTellError where the source does not list every region.
     """
+    require_all_regions(snapshot, "free space")
     low, high, _ = snapshot.usable_range
     if not has_address_space(snapshot):
         high = low
+    taken = _find_taken(snapshot)
+    holes = find_holes(taken.start, taken.end, (low, high), snapshot.granularity)
+    before, after = _look_up(taken.last, holes.before), _look_up(taken.first, holes.after)
+    holes = Holes(holes.ranges, holes.unusable, before, after)
+    return holes if window is None else holes.clip(window)
+
+
+class _Taken(NamedTuple):
+    """What is not free, and the first and the last row of `snapshot.regions` that each of it consists of."""
+
+    start: Uints
+    end: Uints
+    first: Rows
+    last: Rows
+
+
+def _find_taken(snapshot: LoadedSnapshot) -> _Taken:
+    if snapshot.stated_allocations is not None:
+        return _find_allocated(RawColumns(list_allocations(snapshot)), RawColumns(snapshot.regions))
     columns = RawColumns(snapshot.regions)
     counted = np.flatnonzero(find_counted(snapshot.regions))
     address, end = (columns.numbers(name).values[counted] for name in ("address", "end"))
-    holes = find_holes(address, end, (low, high), snapshot.granularity)
-    holes = Holes(
-        holes.ranges, holes.unusable, _look_up(counted, holes.before), _look_up(counted, holes.after)
+    return _Taken(address, end, counted, counted)
+
+
+def _find_allocated(allocations: RawColumns, regions: RawColumns) -> _Taken:
+    address, end = (allocations.numbers(name).values for name in ("address", "end"))
+    # Regions are in address order, so an allocation's parts are the rows from its start to its end.
+    starts = regions.numbers("address").values
+    first, after = np.searchsorted(starts, address), np.searchsorted(starts, end)
+    is_listed = after > first
+    return _Taken(address, end, np.where(is_listed, first, NO_ROW), np.where(is_listed, after - 1, NO_ROW))
+
+
+def compare_stated_free(snapshot: LoadedSnapshot) -> str | None:
+    """Say how free space that the source lists itself differs from the holes; None where it does not.
+
+    A source that lists it (VMMap with Free and Unusable shown) had the same system to ask; where the two are
+    not the same, rows are missing or wrong, and nobody can tell on which side: ours are shown.
+    """
+    if not (table := snapshot.raw.tables.get("free")) or not table.rows:
+        return None
+    if find_extent(snapshot).shown != ALL:
+        return None
+    stated, holes = snapshot.decode_raw("free"), find_snapshot_holes(snapshot)
+    said = set(zip(*(stated.numbers(name).values.tolist() for name in ("start", "size")), strict=True))
+    found = set(zip(holes.ranges.start.tolist(), holes.ranges.size.tolist(), strict=True))
+    if said == found:
+        return None
+    first = min(said ^ found)[0]
+    return (
+        f"the source lists {len(said):,} free ranges that add up to {sum(size for _, size in said):,} bytes, "
+        f"between its allocations are {len(found):,} of {measure_coverage(holes.ranges):,} bytes, which are "
+        f"shown; the first that differs is at {first:x}"
     )
-    return holes if window is None else holes.clip(window)
 
 
 def find_free(snapshot: LoadedSnapshot, window: Window | None = None) -> pa.Table:

@@ -102,17 +102,19 @@ _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{1,16}|[0-9a-fA-F]{6,16}")
 
 def nest_regions(allocations: pa.Table, regions: pa.Table) -> pa.Table:
     """Put the regions of each allocation under it, with ``level`` 0 and 1; where an allocation is one region,
-    that region stands in its place.
+    that region stands in its place. How many blocks it counts decides nothing: VMMap counts other things.
 
     The order is that of the allocations. Columns that one of the tables lacks are null in its rows.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    blocks = pc.fill_null(allocations["blocks"], 0)
-    several = allocations.filter(pc.greater(blocks, 1))["address"].combine_chunks()
     parts = regions.filter(pc.is_in(regions["allocation"], allocations["address"].combine_chunks()))
-    nested = _interleave(allocations.filter(pc.not_equal(blocks, 1)), parts, allocations)
+    counts = parts["allocation"].combine_chunks().value_counts()
+    bases, count = counts.field("values"), counts.field("counts")
+    several, single = (bases.filter(fits) for fits in (pc.greater(count, 1), pc.equal(count, 1)))
+    tops = allocations.filter(pc.invert(pc.is_in(allocations["address"], single)))
+    nested = _interleave(tops, parts, allocations)
     level = pc.is_in(nested["allocation"], several).cast(pa.int8())
     return nested.set_column(nested.column_names.index("level"), "level", level)
 
@@ -121,11 +123,9 @@ def expand_allocations(allocations: pa.Table, regions: pa.Table) -> pa.Table:
     """Put the regions of each allocation in its place; a row that has none (free space) stays."""
     import pyarrow.compute as pc
 
-    bases = allocations["address"].combine_chunks()
-    parts = regions.filter(pc.is_in(regions["allocation"], bases))
-    return _interleave(
-        allocations.filter(pc.is_null(allocations["blocks"])), parts, allocations
-    ).drop_columns("level")
+    parts = regions.filter(pc.is_in(regions["allocation"], allocations["address"].combine_chunks()))
+    is_listed = pc.is_in(allocations["address"], parts["allocation"].combine_chunks())
+    return _interleave(allocations.filter(pc.invert(is_listed)), parts, allocations).drop_columns("level")
 
 
 def _interleave(tops: pa.Table, parts: pa.Table, order: pa.Table) -> pa.Table:

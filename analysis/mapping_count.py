@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools
+from mmpscope.analysis.extent import ALL, find_extent
 from mmpscope.analysis.facts import get_number
 from mmpscope.analysis.schema import GATE
-from mmpscope.analysis.space import has_address_space
+from mmpscope.analysis.space import is_like_linux
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -30,11 +31,13 @@ counts are not quite the same: gate areas are shown and not counted.
 class MappingCount:
     """Mappings of a process and the system's limit on them (Linux: vm.max_map_count), None where unknown.
 
-    `count` is exact to within TOLERANCE, and unknown without an address space.
+    `count` is exact to within TOLERANCE. It is unknown without an address space, or where regions are
+    missing, and means nothing where the system has no such limit: `applies` is false there.
     """
 
     count: int | None
     limit: int | None
+    applies: bool = True
 
     @property
     def left(self) -> int | None:
@@ -51,5 +54,8 @@ def find_counted(regions: pa.Table) -> Bools:
 
 def count_mappings(snapshot: LoadedSnapshot) -> MappingCount:
     """Count the mappings of a process, without gate areas, and read the limit that held then."""
-    counted = int(np.count_nonzero(find_counted(snapshot.regions))) if has_address_space(snapshot) else None
+    if not is_like_linux(snapshot.capture):
+        return MappingCount(None, None, applies=False)
+    is_known = find_extent(snapshot).shown == ALL
+    counted = int(np.count_nonzero(find_counted(snapshot.regions))) if is_known else None
     return MappingCount(counted, get_number(snapshot.capture.system, "max_map_count"))

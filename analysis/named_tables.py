@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import describe_columns
+from mmpscope.analysis.extent import require_regions
 from mmpscope.analysis.listing import keep_types
 from mmpscope.analysis.schema import TABLES
 
@@ -26,7 +27,11 @@ _ANSWERS = {
 
 
 def make_table(snapshot: LoadedSnapshot, name: str) -> pa.Table:
-    """Make one table of one snapshot, with the column ``snapshot``. Raises UsageError for an unknown name."""
+    """Make one table of one snapshot, with the column ``snapshot``.
+
+    Raises UsageError for an unknown name, and CannotTellError where the source lists no regions: no rows
+    would say that there are none.
+    """
     if name in _ATTRIBUTES:
         table: pa.Table = getattr(snapshot, name)
     elif name in _ANSWERS:
@@ -35,6 +40,8 @@ def make_table(snapshot: LoadedSnapshot, name: str) -> pa.Table:
     else:
         known = ", ".join((*_ATTRIBUTES, *_ANSWERS, "diff"))
         raise UsageError(f"there is no table {name!r}. There are {known}")
+    if not table.num_rows:
+        require_regions(snapshot, name)
     if "snapshot" in table.column_names:
         return table
     label = pa.repeat(pa.scalar(snapshot.label), table.num_rows)

@@ -44,7 +44,7 @@ def build_regions(snapshot: LoadedSnapshot) -> Regions:
     rights, faults = read_rights(raw), Faults(raw.rows)
     layout = Layout(raw, start, end, rights)
     faults.add(_overlaps(layout), "it begins below the end of a region before it")
-    figures = compute_figures(raw, size, snapshot.granularity, rights, faults)
+    figures = compute_figures(raw, size, snapshot.page_size, rights, faults)
     surroundings = _gather(snapshot)
     classes = classify(layout, surroundings, snapshot.rules)
     columns = {
@@ -102,7 +102,7 @@ def _gather(snapshot: LoadedSnapshot) -> Surroundings:
         threads=threads,
         modules=snapshot.decode_raw("modules"),
         segments=snapshot.decode_raw("segments"),
-        page=snapshot.granularity,
+        page=snapshot.page_size,
         bits=find_bits(snapshot.process, snapshot.usable_range.end),
         thread_count=threads.rows or get_number(status, "Threads"),
         stack_limit=as_number(soft[0]) if soft else None,

@@ -6,6 +6,7 @@ Decoding is apart from classification: whoever needs only raw columns does not p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -13,12 +14,15 @@ import pyarrow as pa
 from mmpscope.analysis.capability import list_capability
 from mmpscope.analysis.columns import RawColumns, Uints
 from mmpscope.analysis.decoding import decode_table
+from mmpscope.analysis.freespace import compare_stated_free
 from mmpscope.analysis.heaps import list_heaps
 from mmpscope.analysis.modules import list_modules
 from mmpscope.analysis.processes import list_processes
 from mmpscope.analysis.regions import Regions, build_regions
 from mmpscope.analysis.rules import RULES_VERSION, Rule
-from mmpscope.analysis.space import UsableRange, find_page_size, find_usable_range
+from mmpscope.analysis.schema import CAPABILITY
+from mmpscope.analysis.space import UsableRange, find_granularity, find_page_size, find_usable_range
+from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.threads import list_threads
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
 
@@ -74,9 +78,14 @@ class LoadedSnapshot:
         return find_usable_range(self.process, self.capture, self.raw_regions)
 
     @cached_property
-    def granularity(self) -> int:
-        """Bytes to whose multiple the system aligns a new mapping: the page on Linux."""
+    def page_size(self) -> int:
+        """Bytes of a page of memory."""
         return find_page_size(self.process, self.capture, self.raw_regions)
+
+    @property
+    def granularity(self) -> int:
+        """Bytes to whose multiple the system aligns a new mapping: the page on Linux, 64 KiB on Windows."""
+        return find_granularity(self.capture, self.page_size)
 
     @cached_property
     def raw_regions(self) -> pa.Table:
@@ -93,6 +102,17 @@ class LoadedSnapshot:
     def regions(self) -> pa.Table:
         """schema.REGIONS, then every raw column, sorted by address."""
         return self.classified.table
+
+    @cached_property
+    def stated_allocations(self) -> pa.Table | None:
+        """The allocations that the source states, in the form of regions; None where it states none.
+
+        Those of VMMap have figures of their own, which are not the sums over their sub-blocks.
+        """
+        if not (rows := self.raw.tables.get("allocations")) or not rows.rows:
+            return None
+        stated = replace(self.raw, tables={"regions": rows}, capability=[])
+        return LoadedSnapshot(self.label, lambda: stated, self.rules).regions
 
     @cached_property
     def threads(self) -> pa.Table:
@@ -117,7 +137,11 @@ class LoadedSnapshot:
     @cached_property
     def capability(self) -> pa.Table:
         """schema.CAPABILITY: why something is null."""
-        return list_capability(self)
+        told = list_capability(self)
+        if (disputed := compare_stated_free(self)) is None:
+            return told
+        row = {"item": ["free"], "state": ["partial"], "reason": [disputed]}
+        return pa.concat_tables([told, build_table(CAPABILITY, row, 1)], promote_options="permissive")
 
     def decode(self, name: str) -> pa.Table:
         """Decode one raw table of the snapshot, or of its capture; empty where there is none."""

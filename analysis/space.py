@@ -19,14 +19,22 @@ __all__ = [
     "NO_ADDRESS_SPACE",
     "UsableRange",
     "find_bits",
+    "find_granularity",
     "find_page_size",
     "find_usable_range",
     "has_address_space",
+    "is_like_linux",
 ]
 
 _MIN_PAGE = 4096
 _PAGES = tuple(1 << power for power in range(10, 31))
 """Sizes that a page can have: a power of two, from a KiB to the largest huge page, a GiB."""
+_GRANULARITIES = tuple(1 << power for power in range(12, 31))
+_WINDOWS_GRANULARITY = 1 << 16
+"""GetSystemInfo, dwAllocationGranularity: 64 KiB on every Windows there has been."""
+_WINDOWS_ENDS = {32: 0xFFFF_0000, 64: 0x7FFF_FFFF_0000}
+"""Where user space ends, as VMMap reckons: that of a 32-bit program, large address aware, on 64-bit Windows;
+and lpMaximumApplicationAddress of 64-bit Windows since 8.1, rounded up (VMMap, and minidumps since)."""
 _LAST = (1 << 64) - 1
 """The last end that a uint64 holds; no kernel gives a process the page below 2^64."""
 _MMAP_MIN_ADDR = 1 << 16
@@ -53,20 +61,30 @@ def find_usable_range(process: Facts, capture: Capture, regions: pa.Table) -> Us
     It is widened to the regions that lie outside: root may map below mmap_min_addr. Gate areas do not count.
     """
     low, high = _find_extent(RawColumns(regions))
-    stated = get_map(process, "range")
-    start, end = get_number(stated, "start"), get_number(stated, "end")
-    if start is not None and end is not None:
-        source = show_fact(stated.get("source")) or "the snapshot"
-    else:
-        start = get_number(capture.system, "mmap_min_addr") or _MMAP_MIN_ADDR
-        end, source = infer_end(high)
+    start, end, source = _read_range(process) or _assume_range(process, capture, high)
     if low < start or high > end:
         source += ", widened to the regions outside"
     return UsableRange(min(start, low), min(max(end, high), _LAST), source)
 
 
+def _read_range(process: Facts) -> UsableRange | None:
+    stated = get_map(process, "range")
+    start, end = get_number(stated, "start"), get_number(stated, "end")
+    if start is None or end is None:
+        return None
+    return UsableRange(start, end, show_fact(stated.get("source")) or "the snapshot")
+
+
+def _assume_range(process: Facts, capture: Capture, high: int) -> UsableRange:
+    if capture.host.get("os") == "windows":
+        bits = find_bits(process, high)
+        return UsableRange(0, _WINDOWS_ENDS[bits], f"assumed: {bits}-bit Windows")
+    start = get_number(capture.system, "mmap_min_addr") or _MMAP_MIN_ADDR
+    return UsableRange(start, *infer_end(high))
+
+
 def has_address_space(snapshot: LoadedSnapshot) -> bool:
-    """Tell if anything is known of the memory of a process; see NO_ADDRESS_SPACE."""
+    """Tell if there are regions; extent.py tells why there may be none."""
     return len(snapshot.regions) > 0
 
 
@@ -82,9 +100,24 @@ def find_page_size(process: Facts, capture: Capture, regions: pa.Table) -> int:
 
 
 def find_bits(process: Facts, end: int) -> int:
-    """Return 32 or 64: the ELF class, else by where the address space ends."""
-    stated = get_number(get_map(process, "elf"), "class")
-    return stated if stated in (32, 64) else 64 if end > 1 << 32 else 32
+    """Return 32 or 64: the ELF class, else what the source says, else by where the address space ends."""
+    for stated in (get_number(get_map(process, "elf"), "class"), get_number(process, "bits")):
+        if stated in (32, 64):
+            return stated
+    return 64 if end > 1 << 32 else 32
+
+
+def find_granularity(capture: Capture, page_size: int) -> int:
+    """Return to what multiple the system aligns a new mapping: 64 KiB on Windows, else the page."""
+    stated = get_number(capture.host, "allocation_granularity")
+    if stated in _GRANULARITIES:
+        return stated
+    return _WINDOWS_GRANULARITY if capture.host.get("os") == "windows" else page_size
+
+
+def is_like_linux(capture: Capture) -> bool:
+    """Tell if the limits of Linux (vm.max_map_count, RLIMIT_AS, cgroups) can hold for a process."""
+    return capture.host.get("os") not in ("windows", "macos")
 
 
 def _find_extent(raw: RawColumns) -> tuple[int, int]:

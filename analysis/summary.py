@@ -9,23 +9,26 @@ import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.allocations import list_allocations
 from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.extent import ALL, NOTHING, find_extent, has_totals
 from mmpscope.analysis.facts import get_map, get_number
 from mmpscope.analysis.freespace import find_free
 from mmpscope.analysis.grouping import group_by
 from mmpscope.analysis.schema import COUNTERS, GATE, SUMMARY, TYPES
-from mmpscope.analysis.space import has_address_space
 from mmpscope.analysis.tables import build_table
+from mmpscope.analysis.totals import TOTAL, read_totals
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["summarize"]
 
-_FREE = "Free"
+_FREE, _UNUSABLE, _PAGE_TABLE = "Free", "Unusable", "Page Table"
 _GATES = "areas that do not count"
 _PAGE_TABLE_FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
 _FIGURES = ("size", *COUNTERS)
 _SUMMED = (*_FIGURES, "blocks", "allocations")
+_OF_PARTS = "private"
+"""The figure that VMMap itself sums over sub-blocks; all others it sums over allocations."""
 
 
 class _Row(NamedTuple):
@@ -41,17 +44,52 @@ def summarize(snapshot: LoadedSnapshot) -> pa.Table:
     Regions of gate areas take no part. A figure sums what is known of it: it is null where no region tells
     it (so all are without an address space), and ``partial`` names it where something is left out. So
     total_ws of Total less those of Page Table and Unusable is Rss, and size likewise VmSize, of a process
-    that stood still.
+    that stood still. Where the source states its allocations, figures are sums over these, but private, of
+    which VMMap sums the sub-blocks. Where regions are missing, the source's own totals answer, if it has any;
+    else sums are of what is listed, and what is free is not known.
     """
-    rows = {name: _Row({**dict.fromkeys(_SUMMED, 0), "largest": 0}, set()) for name in TYPES}
-    if not has_address_space(snapshot):
-        return _build([(name, _Row({}, set())) for name in ("Total", *TYPES)])
-    rows |= (of_regions := _sum_types(snapshot))
-    rows |= _sum_holes(snapshot)
-    rows["Page Table"] = _read_page_table(snapshot)
+    extent = find_extent(snapshot)
+    if extent.shown == NOTHING:
+        rows = {name: _Row({}, set()) for name in (TOTAL, *TYPES)}
+    elif extent.shown != ALL and has_totals(snapshot):
+        rows = _take_totals(snapshot)
+    else:
+        rows = _sum_regions(snapshot, is_whole=extent.shown == ALL)
+    return _build([(name, rows[name]) for name in (TOTAL, *TYPES)])
+
+
+def _sum_regions(snapshot: LoadedSnapshot, *, is_whole: bool) -> dict[str, _Row]:
+    of_regions = _sum_types(snapshot)
+    absent = {**dict.fromkeys(_SUMMED, 0), "largest": 0} if is_whole else {}
+    rows = {name: _Row({**absent}, set()) for name in TYPES} | of_regions
+    rows |= _sum_holes(snapshot) if is_whole else {name: _make_hole(None) for name in (_UNUSABLE, _FREE)}
+    rows[_PAGE_TABLE] = _read_page_table(snapshot)
     total = _add_up(row for name, row in rows.items() if name != _FREE)
     _forget_unknown(total, of_regions)
-    return _build([("Total", total), *rows.items()])
+    if not is_whole:
+        for row in (total, *of_regions.values()):
+            row.partial.update(name for name in (*_SUMMED, "largest") if row.values.get(name) is not None)
+        rows |= {name: _Row({}, set()) for name in (_UNUSABLE, _FREE)}
+    return {TOTAL: total, **rows}
+
+
+def _take_totals(snapshot: LoadedSnapshot) -> dict[str, _Row]:
+    """Take the figures that the source states; a total that it leaves to us is the sum of its types."""
+    stated = read_totals(snapshot)
+    rows = {name: _Row(stated.get(name, {}), set()) for name in TYPES}
+    parts = [_Row(values, set()) for name, values in stated.items() if name not in (TOTAL, _FREE)]
+    summed, whole = _add_up(parts), stated.get(TOTAL, {})
+    total = _Row({name: whole.get(name) for name in (*_SUMMED, "largest")}, set())
+    for name in total.values:
+        if total.values[name] is None and parts:
+            total.values[name] = summed.values[name]
+            total.partial.update({name} & summed.partial)
+    if _PAGE_TABLE not in stated:
+        rows[_PAGE_TABLE] = _read_page_table(snapshot)
+        added = _add_up([total, rows[_PAGE_TABLE], _make_hole(None)])
+        kept = {name: value for name, value in total.values.items() if value is None or name not in _FIGURES}
+        total = _Row({**added.values, **kept}, {name for name in added.partial if name not in kept})
+    return {TOTAL: total, **rows}
 
 
 def _forget_unknown(total: _Row, of_regions: dict[str, _Row]) -> None:
@@ -62,25 +100,40 @@ def _forget_unknown(total: _Row, of_regions: dict[str, _Row]) -> None:
 
 
 def _sum_types(snapshot: LoadedSnapshot) -> dict[str, _Row]:
-    regions = RawColumns(snapshot.regions)
-    counted = ~regions.text("subtype").equals(GATE)
-    types = regions.text("type")
+    allocations = list_allocations(snapshot)
+    if snapshot.stated_allocations is None:
+        rows = _sum_table(snapshot.regions, _FIGURES)
+    else:
+        rows = _sum_table(allocations, _FIGURES)
+        for name, row in _sum_table(snapshot.regions, (_OF_PARTS,)).items():
+            known = rows.setdefault(name, _Row(dict.fromkeys((*_SUMMED, "largest")), set()))
+            known.values[_OF_PARTS] = row.values[_OF_PARTS]
+            known.partial.difference_update({_OF_PARTS} - row.partial)
+            known.partial.update(row.partial)
+    _count_allocations(RawColumns(allocations), rows)
+    return {name: row for name, row in rows.items() if name != _GATES}
+
+
+def _sum_table(table: pa.Table, figures: Iterable[str]) -> dict[str, _Row]:
+    """Sum up figures and blocks by type, over regions or allocations."""
+    columns = RawColumns(table)
+    counted = ~columns.text("subtype").equals(GATE)
+    types = columns.text("type")
     groups = group_by(np.where(counted, types.codes, -1))
     names = [str(types.values[types.codes[row]]) if counted[row] else _GATES for row in groups.first]
-    rows = {name: _Row({"blocks": int(n)}, set()) for name, n in zip(names, groups.count, strict=True)}
-    for figure in _FIGURES:
-        sums = groups.sum(regions.numbers(figure))
+    rows = {name: _Row({}, set()) for name in names}
+    blocks = RawColumns(table.select(["blocks"]).cast(pa.schema([("blocks", pa.uint64())])))
+    for figure in (*figures, "blocks"):
+        sums = groups.sum((blocks if figure == "blocks" else columns).numbers(figure))
         known = sums.numbers.is_known
         for index, name in enumerate(names):
             rows[name].values[figure] = int(sums.numbers.values[index]) if known[index] else None
             if sums.partial[index]:
                 rows[name].partial.add(figure)
-    _count_allocations(snapshot, rows)
-    return {name: row for name, row in rows.items() if name != _GATES}
+    return rows
 
 
-def _count_allocations(snapshot: LoadedSnapshot, rows: dict[str, _Row]) -> None:
-    allocations = RawColumns(list_allocations(snapshot))
+def _count_allocations(allocations: RawColumns, rows: dict[str, _Row]) -> None:
     counted = ~allocations.text("subtype").equals(GATE)
     types, size = allocations.text("type"), allocations.numbers("size").values
     for name, row in rows.items():
@@ -92,16 +145,17 @@ def _count_allocations(snapshot: LoadedSnapshot, rows: dict[str, _Row]) -> None:
 def _sum_holes(snapshot: LoadedSnapshot) -> dict[str, _Row]:
     holes = RawColumns(find_free(snapshot))
     size, rows = holes.numbers("size").values, {}
-    for name in ("Unusable", _FREE):
+    for name in (_UNUSABLE, _FREE):
         of_type = holes.text("type").equals(name)
         count = int(of_type.sum())
-        values = dict.fromkeys(COUNTERS, 0) | {
-            "size": _sum(size[of_type]),
-            "blocks": count,
-            "allocations": count,
-        }
-        rows[name] = _Row({**values, "largest": int(size[of_type].max(initial=0))}, set())
+        rows[name] = _make_hole(_sum(size[of_type]), count, int(size[of_type].max(initial=0)))
     return rows
+
+
+def _make_hole(size: int | None, count: int | None = None, largest: int | None = None) -> _Row:
+    """Make the row of what holds nothing: it has a size, which may be unknown, and none of any figure."""
+    values = dict.fromkeys(COUNTERS, 0) | {"blocks": count, "allocations": count}
+    return _Row({**values, "size": size, "largest": largest}, set())
 
 
 def _sum(values: np.ndarray) -> int:
@@ -109,10 +163,13 @@ def _sum(values: np.ndarray) -> int:
 
 
 def _read_page_table(snapshot: LoadedSnapshot) -> _Row:
-    """Read the size of the page tables: VmPTE, and VmPMD, which Linux 4.0 to 4.14 counted apart."""
+    """Read the size of the page tables as the source has it (VMMap), else from the status of Linux.
+
+    There it is VmPTE, and VmPMD, which Linux 4.0 to 4.14 counted apart.
+    """
+    size = get_number(snapshot.process, "page_table")
     status = get_map(snapshot.process, "status")
-    size = get_number(status, "VmPTE")
-    if size is not None:
+    if size is None and (size := get_number(status, "VmPTE")) is not None:
         size += get_number(status, "VmPMD") or 0
         size = size if size < 1 << 64 else None
     return _Row({**dict.fromkeys(COUNTERS, 0), **dict.fromkeys(_PAGE_TABLE_FIGURES, size)}, set())
@@ -136,5 +193,6 @@ def _build(rows: list[tuple[str, _Row]]) -> pa.Table:
     columns: dict[str, object] = {"type": [name for name, _ in rows]}
     for field in SUMMARY[1:-1]:
         columns[field.name] = [row.values.get(field.name) for _, row in rows]
-    partial = [", ".join(name for name in _SUMMED if name in row.partial) or None for _, row in rows]
+    named = (*_SUMMED, "largest")
+    partial = [", ".join(name for name in named if name in row.partial) or None for _, row in rows]
     return build_table(SUMMARY, {**columns, "partial": partial}, len(rows))

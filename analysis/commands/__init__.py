@@ -64,12 +64,15 @@ def list_parts(
     kind: str, inputs: Sequence[str], listing: Listing, reading: Reading, outlet: tuple[Writing, Manner]
 ) -> int:
     """Run a command that lists one of the tables of a snapshot: threads, modules, heaps or processes."""
+    from mmpscope.analysis.extent import require_regions
     from mmpscope.analysis.listing import limit_rows, sort_rows
     from mmpscope.analysis.reporters.list_report import report_list
     from mmpscope.analysis.reporters.report import Report, deliver
 
     def answer(snapshot: LoadedSnapshot) -> Report:
         table = sort_rows(getattr(snapshot, kind), listing.sort)
+        if not table.num_rows:
+            require_regions(snapshot, kind)
         return report_list(snapshot, kind, *limit_rows(table, listing.limit))
 
     writing, manner = outlet

@@ -57,6 +57,7 @@ def run(
 
 def _list_regions(snapshot: LoadedSnapshot, choice: Choice, listing: TypedListing) -> Report:
     from mmpscope.analysis.allocations import list_allocations
+    from mmpscope.analysis.extent import require_regions
     from mmpscope.analysis.listing import (
         choose_types,
         expand_allocations,
@@ -68,6 +69,7 @@ def _list_regions(snapshot: LoadedSnapshot, choice: Choice, listing: TypedListin
     )
     from mmpscope.analysis.reporters.regions_report import report_regions
 
+    require_regions(snapshot, "regions")
     table = snapshot.regions if choice.flat else list_allocations(snapshot)
     if choice.free:
         table = _add_free(table, snapshot)

@@ -11,7 +11,13 @@ Example:
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mmpscope.analysis.options import LatestInputs, Manner, Reading, Writing
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.reporters.report import Report
+    from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["run"]
 
@@ -20,9 +26,16 @@ def run(inputs: LatestInputs, reading: Reading, writing: Writing, manner: Manner
     """Answer for each snapshot that the inputs stand for."""
     from mmpscope.analysis.commands import load_each
     from mmpscope.analysis.reporters.report import deliver
+
+    snapshots = load_each(inputs, reading, manner, latest=True)
+    deliver(map(_answer, snapshots), writing, manner)
+    return 0
+
+
+def _answer(snapshot: LoadedSnapshot) -> Report:
+    from mmpscope.analysis.extent import require_figures
     from mmpscope.analysis.reporters.summary_report import report_summary
     from mmpscope.analysis.summary import summarize
 
-    snapshots = load_each(inputs, reading, manner, latest=True)
-    deliver((report_summary(snapshot, summarize(snapshot)) for snapshot in snapshots), writing, manner)
-    return 0
+    require_figures(snapshot)
+    return report_summary(snapshot, summarize(snapshot))

@@ -104,7 +104,7 @@ def _draw(space: FreeSpace, limit: int, screen: Screen) -> list[str]:
     holes = space.holes.filter(pc.equal(space.holes["type"], "Free"))
     splitters = FREE_TABLES["splitters"]
     parts = [
-        [_describe_mappings(space.mappings)],
+        [_describe_mappings(space.mappings)] if space.mappings.applies else [],
         _draw_windows(space, screen),
         _draw_histogram(space.histogram, screen),
         _draw_requests(space, screen),

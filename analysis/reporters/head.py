@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.extent import SOME, describe_source, find_extent, has_totals
 from mmpscope.analysis.facts import get_list, get_number, show_fact
+from mmpscope.analysis.freespace import compare_stated_free
 from mmpscope.analysis.reporters.amounts import show_time
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.screen import Screen
-from mmpscope.analysis.space import NO_ADDRESS_SPACE, has_address_space
 from mmpscope.formats.model import Capability
 
 if TYPE_CHECKING:
@@ -30,14 +31,20 @@ _SOURCES = {"maps", "smaps"}
 
 _MOVED = "the map changed while it was read: sums are not of one moment, and what moved may count twice"
 """The kernel prints a map piece by piece; seen: overlapping regions in one of eight snapshots under churn."""
+_LEFT_OUT = "sums are at least what is shown, and free space is not known"
+_STATED = "the summary shows the source's own totals, and free space is not known"
 
 
 def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
     """Name one snapshot for JSON: label, process and moment; null where the source does not say."""
     host = snapshot.capture.host
     start, end, source = snapshot.usable_range
+    extent = find_extent(snapshot)
     return {
         "label": snapshot.label,
+        "source": describe_source(snapshot),
+        "shows": extent.shown,
+        "lacks": extent.reason,
         "pid": get_number(snapshot.process, "pid"),
         "name": show_fact(snapshot.process.get("name")),
         "exe": show_fact(snapshot.process.get("exe")),
@@ -65,16 +72,26 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
     number = get_number(process, "pid")
     pid = f" (pid {number})" if number is not None else ""
     where = f" on {hostname}" if hostname else ""
-    lines = [f"{name}{pid}{where}, {show_time(get_number(snapshot.moment, 'time_ns'))}, {snapshot.label}"]
-    lines += draw_choice(snapshot.last_of)
-    if not has_address_space(snapshot):
-        lines.append(NO_ADDRESS_SPACE)
+    source = f", from {kind}" if (kind := describe_source(snapshot)) else ""
+    when = show_time(get_number(snapshot.moment, "time_ns"))
+    lines = [f"{name}{pid}{where}, {when}, {snapshot.label}{source}", *draw_choice(snapshot.last_of)]
+    lines += _describe_extent(snapshot)
     if snapshot.moment.get("map_moved") is True:
         lines.append(_MOVED)
     if screen.verbose:
         lines += _describe_more(snapshot)
-    lines += draw_missing(_rows(snapshot), screen)
+    said = {"regions", "free"} if not screen.verbose else set()
+    lines += draw_missing([row for row in _rows(snapshot) if row.item not in said], screen)
     return [part for line in lines for part in screen.wrap(show_name(line), "    ")]
+
+
+def _describe_extent(snapshot: LoadedSnapshot) -> list[str]:
+    """Say what the source does not show, and what follows."""
+    extent, disputed = find_extent(snapshot), compare_stated_free(snapshot)
+    lines = [f"free space is doubtful: {disputed}"] if disputed else []
+    if extent.shown == SOME:
+        return [*lines, f"{extent.reason}; {_STATED if has_totals(snapshot) else _LEFT_OUT}"]
+    return [*lines, extent.reason] if extent.reason else lines
 
 
 def draw_choice(last_of: int) -> list[str]:

@@ -46,6 +46,8 @@ class _HandMade:
     capability: pa.Table = field(default_factory=lambda: _make_table(CAPABILITY, ()))
     usable_range: tuple[int, int, str] = (0x10000, 0x7FFF_FFFF_F000, "written by hand")
     granularity: int = PAGE
+    page_size: int = PAGE
+    stated_allocations: pa.Table | None = None
     last_of: int = 1
 
     @cached_property

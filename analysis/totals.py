@@ -1,0 +1,88 @@
+"""The summary of a source that states totals and no addresses: each figure as it is stated, the rest unknown.
+
+A showmap, a dumpsys meminfo, a smaps_rollup, the summary of a debugger. Nothing is 0 that is not said to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.schema import COUNTERS, TYPES
+from mmpscope.analysis.totals_rules import NO_TYPE, classify_totals
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["TOTAL", "read_totals"]
+
+TOTAL = "Total"
+_NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "size": (("Size",), ("RegionSize",), ("VIRTUAL",), ("VSIZE",)),
+    "committed": (("Commit",),),
+    "private": (("PrivateBytes",),),
+    "total_ws": (("Rss",), ("RESIDENT",), ("RSDNT",), ("TotalWS",)),
+    "private_ws": (("PrivateWS",),),
+    "shareable_ws": (("ShareableWS",),),
+    "shared_ws": (("SharedWS",), ("Shared_Clean", "Shared_Dirty")),
+    "locked_ws": (("LockedWS",), ("Locked",)),
+    "uss": (("Private_Clean", "Private_Dirty"),),
+    "pss": (("Pss",),),
+    "swap": (("Swap",), ("SWAPPED",), ("SWAP",)),
+    "lazyfree": (("LazyFree",),),
+    "thp": (("AnonHugePages",),),
+    "blocks": (("Blocks",), ("count",)),
+    "largest": (("Largest",),),
+}
+"""For each figure the columns that tell it, the first set of which all are known; a set adds up.
+
+Names of Linux: proc_pid_smaps(5). VIRTUAL to SWAPPED: vmmap(1) of macOS, DIRTY is not what private_ws means.
+"""
+_HUGE = ("Shared_Hugetlb", "Private_Hugetlb")
+"""Resident pages that Rss does not count."""
+_ADDITIVE = ("size", *COUNTERS, "blocks")
+
+Values = dict[str, "int | None"]
+
+
+def read_totals(snapshot: LoadedSnapshot) -> dict[str, Values]:
+    """Return the figures of a source's totals by type of memory, TOTAL for the whole process.
+
+    Rows of one type add up; a figure that one of them lacks is unknown for that type. A whole that the source
+    does not state is not made up here, and of several the first counts: vmmap of macOS writes a second one,
+    without reserved memory.
+    """
+    raw = RawColumns(snapshot.decode("totals"))
+    types, _ = classify_totals(raw.text("name"))
+    found: dict[str, list[Values]] = {}
+    for row, code in enumerate(types.tolist()):
+        found.setdefault(TOTAL if code == NO_TYPE else TYPES[code], []).append(_read_row(raw, row))
+    return {type_: _add_rows(rows[:1] if type_ == TOTAL else rows) for type_, rows in found.items()}
+
+
+def _read_row(raw: RawColumns, row: int) -> Values:
+    values: Values = {}
+    for figure, choices in _NAMES.items():
+        sums = [_add([_read(raw, name, row) for name in names]) for names in choices]
+        values[figure] = next((value for value in sums if value is not None), None)
+    if values["total_ws"] is not None and _HUGE[0] in raw:
+        values["total_ws"] = _add([values["total_ws"], *(_read(raw, name, row) or 0 for name in _HUGE)])
+    return values
+
+
+def _read(raw: RawColumns, name: str, row: int) -> int | None:
+    numbers = raw.numbers(name)
+    return int(numbers.values[row]) if numbers.is_known[row] else None
+
+
+def _add(values: Sequence[int | None]) -> int | None:
+    """Add up; None where one is unknown, or where the sum is no number of 64 bits."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) and sum(known) < 1 << 64 else None
+
+
+def _add_rows(rows: Sequence[Values]) -> Values:
+    added = {name: _add([row.get(name) for row in rows]) for name in _ADDITIVE if name in _NAMES}
+    largest = [row["largest"] for row in rows if row["largest"] is not None]
+    return {**added, "largest": max(largest) if len(largest) == len(rows) else None}
