@@ -1,4 +1,4 @@
-"""PAGE_* protections in the words of VMMap, both ways (constants: memoryapi.h, "Memory Protection Constants").
+"""PAGE_* protections in the words of VMMap, both ways ("Memory Protection Constants" of memoryapi.h).
 
 Nothing is lost on the way: bits that have no word are written in hex.
 """
