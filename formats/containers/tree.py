@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
@@ -15,11 +16,15 @@ MOST_MEMBERS = 200_000
 """Files of one archive or folder: ten thousand processes have some 80,000 in a captured /proc."""
 
 
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:")
+
+
 class Tree(Protocol):
     """Files by name, as in a folder or an archive.
 
     ``names`` are relative and separated by '/', in the order of the archive; links, devices, and names that
-    are absolute or hold '..' are left out and told in ``faults``.
+    are absolute or hold '..' are left out and told in ``faults``. Of two files with one name the last counts,
+    as it does when an archive is unpacked.
     """
 
     name: str
@@ -46,7 +51,7 @@ class Archive(Tree, Protocol):
 def clean_name(name: str) -> str | None:
     """Return the name of a member without './'; None where it leads out of its archive."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
-    is_outside = name.startswith("/") or ".." in parts or (parts and parts[0].endswith(":"))
+    is_outside = _ABSOLUTE.match(name) or ".." in parts
     return None if is_outside or not parts else "/".join(parts)
 
 

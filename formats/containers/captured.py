@@ -1,0 +1,58 @@
+"""A captured /proc, in a folder or an archive, is one capture of its processes; other archives are maps."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from mmpscope.formats.containers.folder import FolderTree
+from mmpscope.formats.containers.members import MemberSource, verify_members
+from mmpscope.formats.containers.tree import Archive
+from mmpscope.formats.errors import InputError
+from mmpscope.formats.interface import Input
+from mmpscope.formats.registry import read_all
+from mmpscope.formats.source import Fault, ListedSource, Source
+
+try:
+    from mmpscope.formats.proc.tree import is_proc_tree, open_tree
+except ModuleNotFoundError:  # being written
+
+    def is_proc_tree(names: object) -> bool:
+        return False
+
+    def open_tree(tree: object, name: str) -> Source:
+        raise NotImplementedError
+
+
+__all__ = ["is_captured_folder", "open_archive", "open_folder", "verify_archive"]
+
+
+def open_archive(archive: Archive, given: Input) -> Source:
+    """Open an archive; the errors of `MemberSource`, and those of a captured /proc."""
+    if not is_proc_tree(archive.names):
+        return MemberSource(archive, given)
+    source = open_tree(archive, given.name)
+    opened = given.opened.pop_all()
+    opened.callback(source.close)
+    reads = [partial(source.read, entry.index) for entry in source.entries]
+    return ListedSource(source.name, source.format, source.entries, reads, source.faults, opened)
+
+
+def verify_archive(archive: Archive, given: Input) -> list[Fault]:
+    """Read all of an archive and list what is wrong with it."""
+    if is_proc_tree(archive.names):
+        return read_all(open_tree(archive, given.name))
+    return verify_members(archive)
+
+
+def is_captured_folder(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a folder is a captured /proc; InputError or LimitError where it cannot be listed."""
+    return is_proc_tree(FolderTree(path).names)
+
+
+def open_folder(path: str | os.PathLike[str]) -> Source:
+    """Open a folder that is a captured /proc; InputError for any other."""
+    tree = FolderTree(path)
+    if not is_proc_tree(tree.names):
+        raise InputError(f"{tree.name} cannot be read: it is a directory. Give the files in it.")
+    return open_tree(tree, tree.name)

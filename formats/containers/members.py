@@ -1,0 +1,179 @@
+"""An archive as one source: the snapshots of every member that is a map, each member opened when it is read.
+
+A member may be packed once more (`x.smaps.gz` in a zip); an archive in an archive is told and left out. A
+member that cannot be read is told, and the others are read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from itertools import chain
+
+from mmpscope.formats.containers.packed import HEAD_BYTES, find_packing, spool, unwrap
+from mmpscope.formats.containers.tree import Archive
+from mmpscope.formats.errors import FormatError, NotASnapshotError
+from mmpscope.formats.interface import Format, Input
+from mmpscope.formats.model import Snapshot
+from mmpscope.formats.registry import find_format, verify_content
+from mmpscope.formats.source import Entry, Fault, Source
+
+__all__ = ["ARCHIVES", "MemberSource", "verify_members"]
+
+ARCHIVES = ("tar", "zip")
+_NAMED = 3
+"""So many of the members that are no snapshots are named."""
+
+_Work = Callable[[str, Format, Input], list[Fault]]
+
+
+class _UnknownMemberError(NotASnapshotError):
+    """A member of no known format; there may be many, and one fault counts them."""
+
+
+class MemberSource:
+    """The members of an archive as one `mmpscope.formats.source.Source`.
+
+    Only the member that was read last is kept open: a series of large maps would not fit in memory. A
+    snapshot tells the name of its member in ``process["source"]["member"]``, an entry in its name.
+    NotASnapshotError where no member can be read.
+    """
+
+    def __init__(self, archive: Archive, given: Input) -> None:
+        self.name = given.name
+        self.entries: list[Entry] = []
+        self._archive = archive
+        self._partial = given.partial
+        self._places: list[tuple[str, int]] = []
+        self._last: tuple[str, Source] | None = None
+        self._formats: Counter[str] = Counter()
+        self.faults = _visit(archive, given.partial, self._add)
+        if not self._formats:
+            raise _refuse(archive, self.faults)
+        self.format = ", ".join(
+            f"{known} ({count:,})" if count > 1 else known for known, count in self._formats.items()
+        )
+        self._opened = given.opened.pop_all()
+
+    def read(self, index: int) -> Snapshot:
+        """Read one snapshot; IndexError outside the list, FormatError where its bytes are damaged."""
+        if not 0 <= index < len(self._places):
+            raise IndexError(f"no snapshot {index}")
+        member, inner = self._places[index]
+        try:
+            snapshot = self._reopen(member).read(inner)
+        except FormatError as error:
+            error.path = f"{self.name}/{member}"
+            raise
+        known = snapshot.process.get("source")
+        told = {**(known if isinstance(known, dict) else {}), "member": member}
+        return replace(snapshot, process={**snapshot.process, "source": told})
+
+    def close(self) -> None:
+        """Let go of the archive and of the member that was read last."""
+        self._let_go()
+        self._opened.close()
+
+    def _add(self, member: str, known: Format, content: Input) -> list[Fault]:
+        source = self._keep(member, known.open(content))
+        self._formats[source.format] += 1
+        for entry in source.entries:
+            name = f"{member}: {entry.name}" if entry.name else member
+            self._places.append((member, entry.index))
+            self.entries.append(
+                replace(entry, index=len(self.entries), name=name, info={**entry.info, "member": member})
+            )
+        return source.faults
+
+    def _reopen(self, member: str) -> Source:
+        if self._last is not None and self._last[0] == member:
+            return self._last[1]
+        with _unpacked(self._archive, member, self._partial, []) as (known, content):
+            return self._keep(member, known.open(content))
+
+    def _keep(self, member: str, source: Source) -> Source:
+        self._let_go()
+        self._last = (member, source)
+        return source
+
+    def _let_go(self) -> None:
+        if self._last is not None:
+            self._last[1].close()
+            self._last = None
+
+
+def verify_members(archive: Archive) -> list[Fault]:
+    """Read every member that is a map and list what is wrong, with what is left out."""
+    found: list[str] = []
+
+    def verify(member: str, known: Format, content: Input) -> list[Fault]:
+        found.append(member)
+        return verify_content(known, content)
+
+    faults = _visit(archive, True, verify)
+    if not found:
+        raise _refuse(archive, faults)
+    return faults
+
+
+def _visit(archive: Archive, partial: bool, work: _Work) -> list[Fault]:
+    """Do ``work`` with every member that is a map; return what was told of the archive and of members."""
+    faults, unknown = list(archive.faults), []
+    for member in filter(_is_visible, archive.names):
+        told: list[Fault] = []
+        try:
+            with _unpacked(archive, member, partial, told) as (known, content):
+                told += work(member, known, content)
+        except _UnknownMemberError:
+            unknown.append(member)
+        except FormatError as error:
+            told.append(Fault(error.what, error.offset, lost="this member"))
+        faults += [replace(fault, what=f"{member}: {fault.what}") for fault in told]
+    if unknown:
+        faults.append(_tell_unknown(unknown))
+    return faults
+
+
+def _is_visible(member: str) -> bool:
+    """Leave out what a folder leaves out, too, and what macOS adds to every zip file."""
+    parts = member.split("/")
+    return not parts[-1].startswith(".") and parts[0] != "__MACOSX"
+
+
+@contextmanager
+def _unpacked(
+    archive: Archive, member: str, partial: bool, faults: list[Fault]
+) -> Iterator[tuple[Format, Input]]:
+    """Copy one member out of its archive, unpack it, and tell what it is."""
+    with ExitStack() as opened:
+        chunks = archive.read_chunks(member)
+        first = next(chunks, b"")
+        head = first[:HEAD_BYTES]
+        if find_packing(head) is None and find_format(head) is None:
+            raise _UnknownMemberError("it is no snapshot")
+        stream = opened.enter_context(spool(chain([first], chunks)))
+        stream, head = unwrap(stream, partial, faults, opened)
+        known = find_format(head)
+        if known is None:
+            raise _UnknownMemberError("it is no snapshot")
+        if known.name in ARCHIVES:
+            raise NotASnapshotError("an archive in an archive is left out")
+        yield known, Input(stream, f"{archive.name}/{member}", partial, opened)
+
+
+def _tell_unknown(members: list[str]) -> Fault:
+    count, named = len(members), ", ".join(members[:_NAMED])
+    more = f" and {count - _NAMED:,} more" if count > _NAMED else ""
+    is_one = count == 1
+    return Fault(
+        f"{count:,} member{' is' if is_one else 's are'} no snapshot{'' if is_one else 's'}: {named}{more}"
+    )
+
+
+def _refuse(archive: Archive, faults: list[Fault]) -> NotASnapshotError:
+    if not faults:
+        return NotASnapshotError("it is an archive without a file", now="Give one with snapshots in it.")
+    what = f"none of the {len(archive.names):,} files in it is a snapshot that I can read: {faults[0].what}"
+    return NotASnapshotError(what, now="`mmp formats` lists what can be read.")
