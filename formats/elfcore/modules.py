@@ -19,7 +19,10 @@ __all__ = ["list_modules"]
 
 _PAGE = 4096
 _PF_X = 1
+_MAX_READ = 8192
+"""Files whose headers are read; a page of a hostile core may stand for any number of files."""
 _NO_PAGE = "its first page is not in the core"
+_TOO_MANY = f"the headers of the first {_MAX_READ} files alone are read"
 
 
 def list_modules(
@@ -31,7 +34,9 @@ def list_modules(
     modules: list[Module] = []
     for path, parts in _find_parts(files, executed, pages).items():
         key = FileKey(None, None, None, path)
-        image, reason = _read_image(stream, pages.get(parts[0].start))
+        image, reason = None, _TOO_MANY
+        if len(modules) < _MAX_READ:
+            image, reason = _read_image(stream, pages.get(parts[0].start))
         if image is not None:
             modules += [Module(key, load, image) for load in place_image(image.segments, parts, page_size)]
         elif path in executed:

@@ -22,8 +22,8 @@ __all__ = ["CoreNotes", "MappedFiles", "read_notes"]
 
 _PRSTATUS, _PRPSINFO, _AUXV, _FILE, _SIGINFO = 1, 3, 6, 0x46494C45, 0x53494749
 _MAX_NOTE = 64 * 1024
-_MAX_FILES = 64 * 1024 * 1024
-"""Bytes of NT_FILE; a kernel writes at most 16 MiB (kernel.core_file_note_size_limit)."""
+_MAX_FILES = 16 * 1024 * 1024
+"""Bytes of NT_FILE: the most that a kernel writes (kernel.core_file_note_size_limit)."""
 _HEAD_BYTES = 12
 _MIPS = 8
 _SPACE = 1 << 64
