@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import glob
 import re
+import warnings
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.errors import UsageError
-from mmpscope.analysis.rules import Rule
-from mmpscope.analysis.snapshot import LoadedSnapshot
-from mmpscope.formats.errors import InputError
+from mmpscope.formats.errors import FormatError, InputError, MmpError
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import open_source
 from mmpscope.formats.source import Entry, Source
 
-__all__ = ["OpenedInput", "expand_input", "load", "load_chosen", "load_rules", "open_inputs"]
+if TYPE_CHECKING:
+    from mmpscope.analysis.rules import Rule
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["OpenedInput", "expand_input", "load", "load_chosen", "load_rules", "open_inputs", "refuse_all"]
 
 _CHOICE = re.compile(r"(?P<path>.+)#(?:(?P<one>-?\d+)|(?P<first>-?\d*):(?P<last>-?\d*))", re.DOTALL)
 _STDIN = "-"
@@ -28,25 +31,27 @@ class OpenedInput(NamedTuple):
     """One file of the inputs, and the numbers of the snapshots that are wanted of it.
 
     ``last_of`` tells how many a process has of which only the last is wanted, by the number of that one.
+    ``is_named``: the input names this very file, not a folder or pattern that it belongs to.
     """
 
     path: str
     source: Source
     chosen: Sequence[int]
     last_of: Mapping[int, int]
+    is_named: bool
 
 
 def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) -> list[LoadedSnapshot]:
     """Load snapshots, in the order given; their tables are read when they are asked for.
 
-    An input is a file of any readable format (also .gz), ``-`` for standard input, a folder (its files,
-    sorted), or a pattern such as ``*.mmp``. ``file.mmp#3`` is one snapshot, ``#-1`` the last, ``#0:5`` the
-    first five; a file whose very name has the ``#`` goes first. ``partial`` takes the whole snapshots of a
-    damaged file. ``rules`` is a TOML file of classification rules that go before ours (docs/metrics.md,
-    "Your own rules").
+    An input is a file of any readable format (also packed, or an archive of such files), ``-`` for standard
+    input, a captured /proc, another folder (its files, sorted), or a pattern such as ``*.mmp``.
+    ``file.mmp#3`` is one snapshot, ``#-1`` the last, ``#0:5`` the first five; a file whose very name has the
+    ``#`` goes first. ``partial`` takes the whole snapshots of a damaged file. ``rules`` is a TOML file of
+    classification rules that go before ours (docs/metrics.md, "Your own rules").
 
-    Raises UsageError for a snapshot that is not there, InputError or FormatError for an input that cannot
-    be read.
+    Raises UsageError for a snapshot that is not there, InputError or FormatError for a file that cannot be
+    read. Such a file of a folder or pattern is left out with a Python warning, unless none of them can be.
     """
     own = load_rules(rules)
     opened = open_inputs(*inputs, partial=partial)
@@ -62,32 +67,55 @@ def load_rules(path: Path | None) -> Sequence[Rule]:
     return read_rules(path)
 
 
-def open_inputs(*inputs: str | Path, partial: bool = False, latest: bool = False) -> Iterator[OpenedInput]:
+def _warn_of_skipped(path: str, error: MmpError) -> None:
+    warnings.warn(f"left out: {error}", stacklevel=2)
+
+
+def open_inputs(
+    *inputs: str | Path,
+    partial: bool = False,
+    latest: bool = False,
+    skip: Callable[[str, MmpError], None] = _warn_of_skipped,
+) -> Iterator[OpenedInput]:
     """Open inputs as `load` does; with ``latest``, an input of which no snapshots were chosen stands for the
     last of each of its processes.
+
+    ``skip`` is told each file of a folder or pattern that cannot be read.
     """
     for text in map(str, inputs):
         choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
-        for path in expand_input(text if choice is None else choice["path"]):
-            source = open_source(path, partial=partial)
+        name = text if choice is None else choice["path"]
+        paths, count = expand_input(name), 0
+        is_named = paths == [name]
+        for path in paths:
             try:
-                chosen = _choose(range(len(source.entries)), choice, path)
-            except UsageError:
-                source.close()
-                raise
-            last_of = _find_latest(source.entries) if latest and choice is None else {}
-            yield OpenedInput(path, source, list(last_of) or chosen, last_of)
+                source = open_source(path, partial=partial)
+            except (FormatError, InputError) as error:
+                if is_named:
+                    raise
+                skip(path, error)
+                continue
+            count += 1
+            yield _choose_of(source, path, choice, latest=latest, is_named=is_named)
+        if not count:
+            raise refuse_all(name, len(paths))
+
+
+def refuse_all(name: str, count: int) -> InputError:
+    """Make the error for a folder or pattern of which no file can be read."""
+    return InputError(f"{name}: none of its {count:,} files can be read. `mmp formats` lists what can be")
 
 
 def expand_input(text: str) -> list[str]:
-    """Return the files that a name stands for, sorted by name; a plain name stands for itself.
+    """Return the files that a name stands for, sorted by name; a plain name stands for itself, and so does
+    the folder of a captured /proc.
 
     Raises InputError where a folder or pattern holds no file, UsageError for an empty name.
     """
     if not text:  # as an unset variable of a shell leaves it; Path("") would be the current folder
         raise UsageError("the name of an input is empty. Give a file, a folder or -")
     path = Path(text)
-    if text == _STDIN or path.is_file():
+    if text == _STDIN or path.is_file() or (path.is_dir() and _is_captured(path)):
         return [text]
     if path.is_dir():
         found = sorted(
@@ -101,6 +129,25 @@ def expand_input(text: str) -> list[str]:
     if not found:
         raise InputError(f"{text}: there is no file in it that could be a snapshot. Check the path.")
     return found
+
+
+def _is_captured(path: Path) -> bool:
+    from mmpscope.formats.containers.captured import is_captured_folder  # few inputs are folders
+
+    return is_captured_folder(path)
+
+
+def _choose_of(
+    source: Source, path: str, choice: re.Match[str] | None, *, latest: bool, is_named: bool
+) -> OpenedInput:
+    """Choose of an opened source; UsageError, the source being closed, where that is not there."""
+    try:
+        chosen = _choose(range(len(source.entries)), choice, path)
+    except UsageError:
+        source.close()
+        raise
+    last_of = _find_latest(source.entries) if latest and choice is None else {}
+    return OpenedInput(path, source, list(last_of) or chosen, last_of, is_named)
 
 
 def _choose(indices: range, choice: re.Match[str] | None, path: str) -> Sequence[int]:
@@ -117,19 +164,29 @@ def _choose(indices: range, choice: re.Match[str] | None, path: str) -> Sequence
 
 
 def _find_latest(entries: Sequence[Entry]) -> dict[int, int]:
-    """Return the number of the last snapshot of each process, and how many that process has."""
-    counts = Counter(entry.pid for entry in entries)
-    latest = {entry.pid: number for number, entry in enumerate(entries)}
-    return {number: counts[pid] for pid, number in sorted(latest.items(), key=lambda item: item[1])}
+    """Return the number of the last snapshot of each process, and how many that process has.
+
+    Maps that tell no pid may be of any process: each stands for itself. A pid of another file of an archive
+    may be of another machine.
+    """
+    processes = [
+        (number, None) if entry.pid is None else (entry.pid, entry.info.get("member", ""))
+        for number, entry in enumerate(entries)
+    ]
+    counts = Counter(processes)
+    latest = {process: number for number, process in enumerate(processes)}
+    return {number: counts[process] for process, number in sorted(latest.items(), key=lambda item: item[1])}
 
 
 def load_chosen(opened: OpenedInput, rules: Sequence[Rule]) -> Iterator[LoadedSnapshot]:
     """Yield the wanted snapshots of what `open_inputs` opened; the source closes with the last of them."""
-    path, source, chosen, last_of = opened
+    from mmpscope.analysis.snapshot import LoadedSnapshot  # pyarrow; info, verify and convert do without
+
+    source = opened.source
     shared = _Shared(source)
-    for index in chosen:
-        label = f"{path}#{source.entries[index].index}"
-        yield LoadedSnapshot(label, shared.reader(index), rules, last_of=last_of.get(index, 1))
+    for index in opened.chosen:
+        label = f"{opened.path}#{source.entries[index].index}"
+        yield LoadedSnapshot(label, shared.reader(index), rules, last_of=opened.last_of.get(index, 1))
 
 
 class _Shared:

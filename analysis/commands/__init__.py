@@ -11,13 +11,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.errors import CannotTellError, UsageError
-from mmpscope.analysis.options import Listing, Manner, Reading, Writing
+from mmpscope.analysis.options import Listing, Manner, Opening, Reading, Writing
+from mmpscope.formats.errors import FormatError, MmpError, NotASnapshotError
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.loading import OpenedInput
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.formats.source import Fault
 
-__all__ = ["list_parts", "load_each", "load_pair", "warn"]
+__all__ = ["list_parts", "load_each", "load_pair", "open_each", "warn", "warn_of_faults"]
+
+_MOST_WARNINGS = 10
+"""Lines about one file; whoever sends a damaged one shall not push the answer off the screen."""
+_NAMED = 3
+
+
+def open_each(
+    inputs: Sequence[str], opening: Opening, manner: Manner, *, latest: bool = False
+) -> Iterator[OpenedInput]:
+    """Open the files of all inputs, one after the other; what is left out of a folder is told on stderr.
+
+    Raises FormatError or InputError for a file that was named and cannot be read, and where no file of a
+    folder or pattern can be; UsageError for a snapshot that is not there.
+    """
+    from mmpscope.analysis.loading import open_inputs
+
+    skipped: list[MmpError] = []
+    try:
+        yield from open_inputs(
+            *inputs, partial=opening.partial, latest=latest, skip=lambda _, error: skipped.append(error)
+        )
+    finally:
+        _tell_skipped(skipped, manner)
 
 
 def load_each(
@@ -28,19 +53,33 @@ def load_each(
     With ``latest``, a file of which no snapshots were chosen stands for the last of each process: whoever
     asks to see a series of a thousand does not mean a thousand pages.
 
-    Damage that --partial survived is told on stderr. Raises FormatError, UsageError, and CannotTellError
-    where there is no snapshot at all.
+    Damage that was survived is told on stderr. Raises as `open_each`, and CannotTellError where there is no
+    snapshot at all.
     """
-    from mmpscope.analysis.loading import load_chosen, load_rules, open_inputs
+    from mmpscope.analysis.loading import load_chosen, load_rules
 
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
     is_empty = True
-    for opened in open_inputs(*inputs, partial=reading.partial, latest=latest):
-        _warn_of_faults(opened.path, opened.source.faults, manner)
-        yield from load_chosen(opened, rules)
-        is_empty = is_empty and not opened.chosen
+    for opened in open_each(inputs, reading, manner, latest=latest):
+        warn_of_faults(opened.path, opened.source.faults, manner)
+        told = len(opened.source.faults)
+        for snapshot in load_chosen(opened, rules):
+            if opened.is_named or _can_read(snapshot, manner):
+                is_empty = False
+                yield snapshot
+        warn_of_faults(opened.path, opened.source.faults[told:], manner)  # met as the tables were read
     if is_empty:
         raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}. `mmp info` tells what there is")
+
+
+def _can_read(snapshot: LoadedSnapshot, manner: Manner) -> bool:
+    """Read a snapshot of a file that is one of many; where that fails, the others are read all the same."""
+    try:
+        _ = snapshot.raw
+    except FormatError as error:
+        warn(f"left out: {error}", manner)
+        return False
+    return True
 
 
 def load_pair(
@@ -81,11 +120,32 @@ def list_parts(
     return 0
 
 
-def _warn_of_faults(path: str, faults: Sequence[Fault], manner: Manner) -> None:
-    for fault in faults:
-        from mmpscope.analysis.reporters.info_report import describe_fault
+def warn_of_faults(path: str, faults: Sequence[Fault], manner: Manner) -> None:
+    """Tell the faults of one file on stderr, all of them only in verbose."""
+    if not faults or manner.quiet:
+        return
+    from mmpscope.analysis.reporters.info_report import describe_fault
 
+    shown = faults if manner.verbose or len(faults) <= _MOST_WARNINGS else faults[: _MOST_WARNINGS - 1]
+    for fault in shown:
         warn(f"{path}: {describe_fault(fault)}", manner)
+    if len(shown) < len(faults):
+        warn(f"{path}: and {len(faults) - len(shown):,} more kinds: `mmp verify` lists them", manner)
+
+
+def _tell_skipped(skipped: Sequence[MmpError], manner: Manner) -> None:
+    """Tell what was left out of folders and patterns; files that are simply no snapshots take one line."""
+    others = [error for error in skipped if isinstance(error, NotASnapshotError)]
+    told = [error for error in skipped if error not in others] if len(others) > 1 else skipped
+    shown = told if manner.verbose or len(told) <= _MOST_WARNINGS else told[: _MOST_WARNINGS - 1]
+    for error in shown:
+        warn(f"left out: {error}", manner)
+    if len(shown) < len(told):
+        warn(f"left out: {len(told) - len(shown):,} more files that cannot be read (-v lists them)", manner)
+    if len(others) > 1:
+        named = ", ".join(error.path or "" for error in others[:_NAMED])
+        more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
+        warn(f"left out: {len(others):,} files that are no snapshots: {named}{more}", manner)
 
 
 def warn(sentence: str, manner: Manner) -> None:

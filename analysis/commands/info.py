@@ -26,15 +26,15 @@ def run(inputs: Inputs, opening: Opening, writing: Writing, manner: Manner) -> i
     """Answer for each file."""
     from mmpscope.analysis.reporters.report import deliver
 
-    deliver(_describe_each(inputs, partial=opening.partial), writing, manner)
+    deliver(_describe_each(inputs, opening, manner), writing, manner)
     return 0
 
 
-def _describe_each(inputs: Sequence[str], *, partial: bool) -> Iterator[Report]:
-    from mmpscope.analysis.loading import open_inputs
+def _describe_each(inputs: Sequence[str], opening: Opening, manner: Manner) -> Iterator[Report]:
+    from mmpscope.analysis.commands import open_each
     from mmpscope.analysis.reporters.info_report import describe_entry, report_info
 
-    for _, source, chosen, _ in open_inputs(*inputs, partial=partial):
-        with closing(source):
-            rows = [describe_entry(source.entries[index], source.read(index)) for index in chosen]
+    for opened in open_each(inputs, opening, manner):
+        with closing(opened.source) as source:
+            rows = [describe_entry(source.entries[index], source.read(index)) for index in opened.chosen]
         yield report_info(source, rows)

@@ -1,7 +1,7 @@
 """Read every byte of a file and name each damage.
 
-Exit code 0: every frame, table and column is whole. Exit code 1: there is damage; --partial of the other
-commands reads what is whole.
+Exit code 0: all of it is whole. Exit code 1: there is damage, or a file of a folder or archive that is no
+snapshot; --partial of the other commands reads what is whole.
 
 \b
 Example:
@@ -25,18 +25,38 @@ __all__ = ["run"]
 
 def run(inputs: Inputs, writing: Writing, manner: Manner) -> int:
     """Verify each file; 1 where one of them is damaged."""
-    from mmpscope.analysis.loading import expand_input
     from mmpscope.analysis.reporters.report import deliver
-    from mmpscope.formats.registry import verify_source
 
     found: dict[str, Sequence[Fault]] = {}
     try:
-        for path in (path for text in inputs for path in expand_input(text)):
-            found[path] = verify_source(path)
+        for text in inputs:
+            _verify_input(text, found)
     finally:  # what was found before a file that cannot be read at all is said, too
         if found:
             deliver([_report(found)], writing, manner)
     return 1 if any(found.values()) else 0
+
+
+def _verify_input(text: str, found: dict[str, Sequence[Fault]]) -> None:
+    """Verify the files that an input stands for; one of many that cannot be read at all is damage."""
+    from mmpscope.analysis.loading import expand_input, refuse_all
+    from mmpscope.formats.errors import FormatError, InputError
+    from mmpscope.formats.registry import verify_source
+    from mmpscope.formats.source import Fault
+
+    paths, count = expand_input(text), 0
+    for path in paths:
+        try:
+            found[path] = verify_source(path)
+        except (FormatError, InputError) as error:
+            if paths == [text]:
+                raise
+            what = error.what if isinstance(error, FormatError) else str(error)
+            found[path] = [Fault(what, lost="all of it")]
+        else:
+            count += 1
+    if not count:
+        raise refuse_all(text, len(paths))
 
 
 def _report(found: dict[str, Sequence[Fault]]) -> Report:

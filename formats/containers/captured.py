@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from pathlib import Path
 
 from mmpscope.formats.containers.folder import FolderTree
 from mmpscope.formats.containers.members import MemberSource, verify_members
@@ -23,6 +24,8 @@ except ModuleNotFoundError:  # being written
     def open_tree(tree: object, name: str) -> Source:
         raise NotImplementedError
 
+
+_MAPS = tuple(f"{above}[0-9]*/{name}" for above in ("", "*/") for name in ("smaps", "maps"))
 
 __all__ = ["is_captured_folder", "open_archive", "open_folder", "verify_archive"]
 
@@ -46,8 +49,10 @@ def verify_archive(archive: Archive, given: Input) -> list[Fault]:
 
 
 def is_captured_folder(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a folder is a captured /proc; InputError or LimitError where it cannot be listed."""
-    return is_proc_tree(FolderTree(path).names)
+    """Tell whether a folder is a captured /proc; other folders, which may be huge, are not listed for it."""
+    root = Path(path)
+    found = (file for pattern in _MAPS for file in root.glob(pattern))
+    return is_proc_tree([file.relative_to(root).as_posix() for file in found])
 
 
 def open_folder(path: str | os.PathLike[str]) -> Source:

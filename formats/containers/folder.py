@@ -14,14 +14,15 @@ from mmpscope.formats.source import Fault
 __all__ = ["FolderTree"]
 
 _DEPTH = 3
-"""Folders below each other: `capture/4711/smaps` is the deepest that a copy of /proc is asked for."""
+"""Levels of names: `proc/4711/smaps` is the deepest that a copy of /proc is asked for."""
 
 
 class FolderTree:
     """A folder as a `mmpscope.formats.containers.tree.Archive`.
 
-    It lists when it is made, sorted by name and no deeper than a copy of /proc; what cannot be listed is told
-    in ``faults``. InputError where the folder itself cannot be, LimitError where it has too many files.
+    It lists when it is made, sorted by name, and no deeper than the files of a process in a copy of /proc;
+    what cannot be listed is told in ``faults``. OSError where the folder itself cannot be, LimitError where
+    it has too many files.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -58,7 +59,7 @@ class FolderTree:
             if entry.is_symlink():
                 log.add("a symbolic link is left out")
             elif entry.is_dir():
-                if prefix.count("/") + 1 < _DEPTH:
+                if _is_worth(prefix):
                     self._list(Path(entry.path), f"{name}/", log)
             elif not entry.is_file():
                 log.add("a file that is no regular one is left out")
@@ -66,3 +67,9 @@ class FolderTree:
                 raise LimitError(f"it has more than {MOST_MEMBERS:,} files", path=self.name)
             else:
                 self._paths[name] = Path(entry.path)
+
+
+def _is_worth(prefix: str) -> bool:
+    """Whether to look into the folders of a folder: not of that of a process, or a live /proc is endless."""
+    *above, name = prefix.rstrip("/").split("/")
+    return len(above) + 2 < _DEPTH and not name.isdecimal()

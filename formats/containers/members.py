@@ -52,9 +52,8 @@ class MemberSource:
         self.faults = _visit(archive, given.partial, self._add)
         if not self._formats:
             raise _refuse(archive, self.faults)
-        self.format = ", ".join(
-            f"{known} ({count:,})" if count > 1 else known for known, count in self._formats.items()
-        )
+        found = (f"{known} ({count:,})" if count > 1 else known for known, count in self._formats.items())
+        self.format = f"{', '.join(found)} in {archive.kind}"
         self._opened = given.opened.pop_all()
 
     def read(self, index: int) -> Snapshot:

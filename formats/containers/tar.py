@@ -46,6 +46,7 @@ class TarTree:
     """
 
     def __init__(self, stream: BinaryIO, name: str, *, partial: bool = False) -> None:
+        self.kind = "tar"
         self.name = name
         self.faults: list[Fault] = []
         self._stream = stream

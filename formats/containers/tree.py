@@ -41,7 +41,9 @@ class Tree(Protocol):
 
 
 class Archive(Tree, Protocol):
-    """A tree whose files may be too large for memory."""
+    """A tree whose files may be too large for memory; ``kind`` names it, as in "zip"."""
+
+    kind: str
 
     def read_chunks(self, name: str) -> Iterator[bytes]:
         """Yield the bytes of one file piece by piece; the errors of `Tree.read` but for the limit."""

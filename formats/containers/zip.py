@@ -49,6 +49,7 @@ class ZipTree:
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
+        self.kind = "zip"
         self.name = name
         self._members: dict[str, zipfile.ZipInfo] = {}
         log = FaultLog()
