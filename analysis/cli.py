@@ -36,6 +36,8 @@ COMMANDS = {
     "free": "Show the holes of an address space, and what would still fit.",
     "diff": "Compare two snapshots of a process: what is new, gone, grown or shrunk.",
     "export": "Write one table of any number of snapshots to a file.",
+    "convert": "Write what any readable files hold into one .mmp file, losing nothing.",
+    "formats": "List the formats that can be read, and what each can and cannot tell.",
 }
 """Every command with its one sentence: the first line of its module, repeated so that help imports none."""
 

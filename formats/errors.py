@@ -15,6 +15,7 @@ __all__ = [
     "OutputExistsError",
     "OutputError",
     "TruncatedError",
+    "UnknownFormatError",
     "UnsupportedVersionError",
 ]
 
@@ -61,6 +62,10 @@ class FormatError(MmpError):
 
 
 class NotASnapshotError(FormatError):
+    """The content holds no snapshot."""
+
+
+class UnknownFormatError(NotASnapshotError):
     """The content is of no format that we know."""
 
 

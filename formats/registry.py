@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 from mmpscope.formats.containers.packed import unwrap
-from mmpscope.formats.errors import CorruptError, FormatError, InputError, NotASnapshotError, TruncatedError
+from mmpscope.formats.errors import CorruptError, FormatError, InputError, TruncatedError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
 from mmpscope.formats.source import Fault, Source
 
@@ -62,7 +62,7 @@ def open_source(path: str | os.PathLike[str], *, partial: bool = False) -> Sourc
     """Open an input of any format; `-` is standard input, packed content is unpacked on the way.
 
     A folder is an input only where it is a captured /proc. With ``partial``, damage is survived and listed in
-    the faults of the source. InputError where the system does not let us read it, NotASnapshotError where its
+    the faults of the source. InputError where the system does not let us read it, UnknownFormatError where its
     content is of no known format, other FormatErrors where it is damaged.
     """
     if Path(path).is_dir():
@@ -125,7 +125,7 @@ def _opening(path: str | os.PathLike[str], partial: bool) -> Iterator[tuple[Form
             from mmpscope.formats.unknown import describe_unknown
 
             what = f"not a snapshot that I can read: {describe_unknown(head)}"
-            raise NotASnapshotError(what, now="`mmp formats` lists what can be read.")
+            raise UnknownFormatError(what, now="`mmp formats` lists what can be read.")
         yield known, Input(stream, shown, partial, opened), faults
 
 

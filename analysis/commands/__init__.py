@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import Listing, Manner, Opening, Reading, Writing
-from mmpscope.formats.errors import FormatError, MmpError, NotASnapshotError
+from mmpscope.formats.errors import FormatError, MmpError, UnknownFormatError
 
 if TYPE_CHECKING:
     from mmpscope.analysis.loading import OpenedInput
@@ -134,8 +134,8 @@ def warn_of_faults(path: str, faults: Sequence[Fault], manner: Manner) -> None:
 
 
 def _tell_skipped(skipped: Sequence[MmpError], manner: Manner) -> None:
-    """Tell what was left out of folders and patterns; files that are simply no snapshots take one line."""
-    others = [error for error in skipped if isinstance(error, NotASnapshotError)]
+    """Tell what was left out of folders and patterns; those of no known format take one line."""
+    others = [error for error in skipped if isinstance(error, UnknownFormatError)]
     told = [error for error in skipped if error not in others] if len(others) > 1 else skipped
     shown = told if manner.verbose or len(told) <= _MOST_WARNINGS else told[: _MOST_WARNINGS - 1]
     for error in shown:
@@ -145,7 +145,7 @@ def _tell_skipped(skipped: Sequence[MmpError], manner: Manner) -> None:
     if len(others) > 1:
         named = ", ".join(error.path or "" for error in others[:_NAMED])
         more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-        warn(f"left out: {len(others):,} files that are no snapshots: {named}{more}", manner)
+        warn(f"left out: {len(others):,} files of no known format: {named}{more}", manner)
 
 
 def warn(sentence: str, manner: Manner) -> None:

@@ -14,7 +14,7 @@ from itertools import chain
 
 from mmpscope.formats.containers.packed import HEAD_BYTES, find_packing, spool, unwrap
 from mmpscope.formats.containers.tree import Archive
-from mmpscope.formats.errors import FormatError, NotASnapshotError
+from mmpscope.formats.errors import FormatError, NotASnapshotError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import find_format, verify_content
@@ -27,10 +27,6 @@ _NAMED = 3
 """So many of the members that are no snapshots are named."""
 
 _Work = Callable[[str, Format, Input], list[Fault]]
-
-
-class _UnknownMemberError(NotASnapshotError):
-    """A member of no known format; there may be many, and one fault counts them."""
 
 
 class MemberSource:
@@ -62,12 +58,13 @@ class MemberSource:
             raise IndexError(f"no snapshot {index}")
         member, inner = self._places[index]
         try:
-            snapshot = self._reopen(member).read(inner)
+            source = self._reopen(member)
+            snapshot = source.read(inner)
         except FormatError as error:
             error.path = f"{self.name}/{member}"
             raise
         known = snapshot.process.get("source")
-        told = {**(known if isinstance(known, dict) else {}), "member": member}
+        told = {"format": source.format, **(known if isinstance(known, dict) else {}), "member": member}
         return replace(snapshot, process={**snapshot.process, "source": told})
 
     def close(self) -> None:
@@ -125,7 +122,7 @@ def _visit(archive: Archive, partial: bool, work: _Work) -> list[Fault]:
         try:
             with _unpacked(archive, member, partial, told) as (known, content):
                 told += work(member, known, content)
-        except _UnknownMemberError:
+        except UnknownFormatError:
             unknown.append(member)
         except FormatError as error:
             told.append(Fault(error.what, error.offset, lost="this member"))
@@ -151,12 +148,12 @@ def _unpacked(
         first = next(chunks, b"")
         head = first[:HEAD_BYTES]
         if find_packing(head) is None and find_format(head) is None:
-            raise _UnknownMemberError("it is no snapshot")
+            raise UnknownFormatError("it is no snapshot")
         stream = opened.enter_context(spool(chain([first], chunks)))
         stream, head = unwrap(stream, partial, faults, opened)
         known = find_format(head)
         if known is None:
-            raise _UnknownMemberError("it is no snapshot")
+            raise UnknownFormatError("it is no snapshot")
         if known.name in ARCHIVES:
             raise NotASnapshotError("an archive in an archive is left out")
         yield known, Input(stream, f"{archive.name}/{member}", partial, opened)

@@ -77,7 +77,7 @@ class MmpFile:
     """One opened file: a `mmpscope.formats.source.Source`.
 
     ``closed`` tells whether the file ends as its writer meant it to; one that does not can be whole all the
-    same (a series that was killed, or still runs).
+    same (a series that was killed, or still runs). ``data`` are the bytes, for whoever copies frames.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class MmpFile:
     ) -> None:
         self.name = name
         self.faults: list[Fault] = []
-        self._data = data
+        self.data = data
         self._partial = partial
         self._limits = limits
         self._opened = ExitStack()
@@ -105,7 +105,7 @@ class MmpFile:
             if refer(frame.offset, frame.info, ref.capture_at) != ref:
                 raise CorruptError(f"the index is wrong about snapshot {index}", offset=ref.offset)
             capture = self._read_capture(ref, frame)
-            payload = read_payload(self._data, frame)
+            payload = read_payload(self.data, frame)
             snapshot = unpack_snapshot(payload, capture, self._limits, (self.name, ref.offset))
         if ref.capture_at is None:
             reason = "its frame is lost" if "capture" in frame.info else "the snapshot refers to none"
@@ -114,7 +114,7 @@ class MmpFile:
 
     def _read_frame(self, offset: int, kind: str) -> Frame:
         try:
-            frame = read_head(self._data, offset, self._limits)
+            frame = read_head(self.data, offset, self._limits)
         except TruncatedError as error:  # it was listed, so it is no torn tail
             raise CorruptError(f"a {kind} frame is damaged or gone", offset=offset) from error
         if frame.kind != kind:
@@ -134,7 +134,7 @@ class MmpFile:
                 raise CorruptError(
                     "the index is wrong about the capture of a snapshot", offset=snapshot.offset
                 )
-            payload = read_payload(self._data, frame)
+            payload = read_payload(self.data, frame)
             self._capture = (offset, unpack_capture(payload, self._limits, (self.name, offset)))
         return self._capture[1]
 
@@ -142,7 +142,7 @@ class MmpFile:
         """Return the text of every note, in file order."""
         with naming(self.name):
             frames = [self._read_frame(offset, "note") for offset in self._contents.notes]
-            return [read_payload(self._data, frame).decode("utf-8", "replace") for frame in frames]
+            return [read_payload(self.data, frame).decode("utf-8", "replace") for frame in frames]
 
     def close_with(self, opened: ExitStack) -> None:
         """Have ``opened`` closed together with this file."""

@@ -51,9 +51,7 @@ class FrameWriter:
         output.cut(walked.end)
         resumed = cls(output, walked.frames[0].frame.sync)
         resumed.contents, resumed._seq, resumed._prev = contents, walked.next_seq, walked.crc
-        headers = [frame for frame, _ in walked.frames if frame.kind == "mmp"]
-        if any(headers[-1].info.get(key) != value for key, value in HEADER_INFO.items()):
-            resumed.write("mmp", HEADER_INFO, b"")
+        resumed.govern([frame.info for frame, _ in walked.frames if frame.kind == "mmp"][-1])
         return resumed
 
     def write(self, kind: str, info: Facts, payload: bytes) -> int:
@@ -73,6 +71,11 @@ class FrameWriter:
         self.contents.add(kind, offset, numbered)
         return seq
 
+    def govern(self, last_header: Facts) -> None:
+        """Write our header behind one of another writer, which must not govern what we write."""
+        if any(last_header.get(key) != value for key, value in HEADER_INFO.items()):
+            self.write("mmp", HEADER_INFO, b"")
+
     def finish(self) -> None:
         """Write index and end, unless they are there."""
         if self.contents.closed:
@@ -88,11 +91,12 @@ class SnapshotWriter:
     """Write snapshots into one file; a context manager.
 
     Made by `create` or `append`. Left without an error, the file is closed with its index. Left by an error,
-    a one-shot file is gone; a series and an appended file keep every snapshot that was written.
+    a one-shot file is gone; a series and an appended file keep every snapshot that was written. ``frames``
+    takes what is copied from other files (`copying.add_frames`).
     """
 
     def __init__(self, frames: FrameWriter, *, series: bool) -> None:
-        self._frames = frames
+        self.frames = frames
         self._is_series = series
         self._capture: Capture | None = None
         self._capture_seq: int | None = None
@@ -111,7 +115,7 @@ class SnapshotWriter:
         try:
             if series:
                 output.lock()
-            writer._frames.write("mmp", HEADER_INFO, b"")
+            writer.frames.write("mmp", HEADER_INFO, b"")
         except OutputError:
             output.close()
             raise
@@ -135,7 +139,7 @@ class SnapshotWriter:
         """Write a capture; snapshots of it that follow refer to it."""
         time_ns = capture.moment.get("time_ns")
         info = {} if time_ns is None else {"time_ns": time_ns}
-        self._capture_seq = self._frames.write("capture", info, pack_capture(capture))
+        self._capture_seq = self.frames.write("capture", info, pack_capture(capture))
         self._capture = capture
 
     def write_snapshot(self, snapshot: Snapshot) -> None:
@@ -146,23 +150,23 @@ class SnapshotWriter:
         known = {
             key: facts[key] for key in ("pid", "name", "time_ns", "mono_ns") if facts.get(key) is not None
         }
-        self._frames.write("snapshot", {"capture": self._capture_seq, **known}, pack_snapshot(snapshot))
+        self.frames.write("snapshot", {"capture": self._capture_seq, **known}, pack_snapshot(snapshot))
         if self._is_series:
-            self._frames.output.publish()
+            self.frames.output.publish()
 
     def write_note(self, text: str) -> None:
         """Write a note for whoever reads the file."""
-        self._frames.write("note", {}, text.encode("utf-8", "backslashreplace"))
+        self.frames.write("note", {}, text.encode("utf-8", "backslashreplace"))
 
     def close(self) -> None:
         """Write index and end and let the file appear; a series without a snapshot leaves no file."""
         try:
-            if self._frames.contents.snapshots or not self._is_series:
-                self._frames.finish()
-                self._frames.output.publish()
-                self._frames.output.sync()
+            if self.frames.contents.snapshots or not self._is_series:
+                self.frames.finish()
+                self.frames.output.publish()
+                self.frames.output.sync()
         finally:
-            self._frames.output.close()
+            self.frames.output.close()
 
     def __enter__(self) -> SnapshotWriter:
         return self
@@ -174,7 +178,7 @@ class SnapshotWriter:
             with contextlib.suppress(OutputError):  # the error that brought us here is the one to tell
                 self.close()
         else:
-            self._frames.output.close()
+            self.frames.output.close()
 
 
 def write_file(path: str | os.PathLike[str], snapshots: Iterable[Snapshot], *, force: bool = False) -> None:
