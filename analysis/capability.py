@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.families import find_family
 from mmpscope.analysis.schema import CAPABILITY
 from mmpscope.analysis.tables import build_table
 from mmpscope.formats.model import Capability
@@ -15,27 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["list_capability"]
 
-_NEEDS = {
-    "committed": ("Rss", "Swap"),
-    "private": ("Anonymous", "Swap"),
-    "commit_charge": ("VmFlags",),
-    "total_ws": ("Rss",),
-    "private_ws": ("Anonymous", "Shared_Clean", "Shared_Dirty"),
-    "shareable_ws": ("Anonymous", "Shared_Clean", "Shared_Dirty"),
-    "shared_ws": ("Shared_Clean", "Shared_Dirty"),
-    "locked_ws": ("Locked",),
-    "cow_shared": ("Anonymous", "Shared_Clean", "Shared_Dirty"),
-    "uss": ("Private_Clean", "Private_Dirty"),
-    "pss": ("Pss",),
-    "swap": ("Swap",),
-    "lazyfree": ("LazyFree",),
-    "thp": ("AnonHugePages",),
-}
-"""The raw columns that a figure is computed from (figures.py)."""
-_ESTIMATED = {
-    "committed": "without VmFlags, MAP_NORESERVE is not seen: all of such a region counts as committed",
-    "private": "without VmFlags, what was once writable is not seen: read-only regions count what they hold",
-}
+_WORKING_SETS = "working_sets"
+"""The item by which a source of Windows says that it does not tell what is resident."""
 
 
 def list_capability(snapshot: LoadedSnapshot) -> pa.Table:
@@ -49,14 +32,32 @@ def _judge_figures(snapshot: LoadedSnapshot) -> list[Capability]:
     regions, judged = RawColumns(snapshot.regions), []
     if not regions.rows:
         return []
-    for figure, needs in _NEEDS.items():
+    family = find_family(RawColumns(snapshot.raw_regions))
+    estimates = family.judge_estimates(regions)
+    for figure, needs in family.needs.items():
         known = regions.numbers(figure).is_known
-        missing = [name for name in needs if name not in regions or regions.table.column(name).null_count]
-        if not known.all():
+        item = f"regions.{figure}"
+        if known.all():
+            if figure in estimates:
+                judged.append(Capability(item, "partial", None, estimates[figure]))
+        elif isinstance(needs, str):
+            judged.append(Capability(item, "not applicable", None, needs))
+        else:
             state = "partial" if known.any() else "unavailable"
-            what = f"lack {' and '.join(missing)}" if missing else "have impossible counters (column fault)"
-            reason = f"{regions.rows - int(known.sum())} of {regions.rows} regions {what}"
-            judged.append(Capability(f"regions.{figure}", state, None, reason))
-        elif figure in _ESTIMATED and "VmFlags" not in regions:
-            judged.append(Capability(f"regions.{figure}", "partial", None, _ESTIMATED[figure]))
+            lacks = _name_lacking(regions, needs) + _find_reason(snapshot, figure, needs)
+            reason = f"{regions.rows - int(known.sum())} of {regions.rows} regions {lacks}"
+            judged.append(Capability(item, state, None, reason))
     return judged
+
+
+def _name_lacking(regions: RawColumns, needs: Sequence[str]) -> str:
+    missing = [name for name in needs if name not in regions or regions.table.column(name).null_count]
+    return f"lack {' and '.join(missing)}" if missing else "have impossible counters (column fault)"
+
+
+def _find_reason(snapshot: LoadedSnapshot, figure: str, needs: Sequence[str]) -> str:
+    """Return the source's own words on why it lacks a figure, in brackets; empty where it has none."""
+    names = {figure, *needs} | ({_WORKING_SETS} if figure.endswith("_ws") else set())
+    wanted = names | {f"regions.{name}" for name in names}
+    reasons = (item.reason for item in snapshot.raw.capability if item.item in wanted and item.state != "ok")
+    return next((f" ({reason})" for reason in reasons if reason), "")

@@ -1,51 +1,49 @@
-"""From the counters of the source to the figures of every region: committed, private, working sets.
+"""What the figures of all families of columns share: counters that can be true, and laws among figures.
 
-Which formulas apply is told by the raw columns that are there, never by the name of an operating system.
-docs/metrics.md has each formula with its source and its traps.
+Which formulas apply is told by the raw columns that are there, never by the name of an operating system; see
+`families`. docs/metrics.md has each formula with its source and its traps.
 """
 
 from __future__ import annotations
 
-import numpy as np
-from mmpscope.analysis.columns import Numbers, RawColumns
-from mmpscope.analysis.faults import Faults
-from mmpscope.analysis.rights import Rights
-from mmpscope.analysis.schema import COUNTERS
+from collections.abc import Mapping
 
-__all__ = ["compute_figures"]
+import numpy as np
+from mmpscope.analysis.columns import Numbers, RawColumns, Uints
+from mmpscope.analysis.faults import Faults
+
+__all__ = ["Counters", "Needs", "check_laws"]
+
+Needs = Mapping[str, "tuple[str, ...] | str"]
+"""For each figure the raw columns that it is computed from, or a sentence why this family never has it."""
 
 _LARGEST_SPACE = 1 << 57
 """Bytes of the largest address space there is (x86-64 with five-level paging)."""
 
-
-def compute_figures(
-    raw: RawColumns, size: Numbers, page: int, rights: Rights, faults: Faults
-) -> dict[str, Numbers]:
-    """Compute the figures of schema.COUNTERS for regions of the given sizes; ``page`` is the page size.
-
-    Unknown where a raw column that a figure needs is missing. Where counters contradict each other or the
-    size, a fault is added: up to a page too much is kept, an impossible number is left out (its raw column
-    keeps it).
-    """
-    if "perms" not in raw:
-        return {name: Numbers.unknown(raw.rows) for name in COUNTERS}
-    counters = _Counters(raw, size, page, faults)
-    figures = _compute_linux(counters, size, rights)
-    counters.check(figures)
-    return {name: figures[name] for name in COUNTERS}
+_LAWS = (
+    ("committed", "size"),
+    ("private", "committed"),
+    ("private_ws", "private"),
+    ("private_ws", "total_ws"),
+    ("shared_ws", "shareable_ws"),
+    ("shareable_ws", "total_ws"),
+    ("locked_ws", "total_ws"),
+    ("total_ws", "size"),
+)
+"""What can be no more than what; they hold in every region of a source that does not err."""
 
 
-class _Counters:
-    """The counters of a Linux map, without those that cannot be true.
+class Counters:
+    """The counters that a source states in raw columns, without those that cannot be true.
 
-    F35, a counter below zero that was printed as 2^64 less a bit, is the usual impossible one.
+    F35, a counter below zero that was printed as 2^64 less a bit, is the usual impossible one. ``slack`` is
+    how much more than its size a region may hold by the rounding of the source, in bytes.
     """
 
-    def __init__(self, raw: RawColumns, size: Numbers, page: int, faults: Faults) -> None:
+    def __init__(self, raw: RawColumns, size: Numbers, slack: Uints | np.uint64, faults: Faults) -> None:
         self._raw = raw
         self._size = size
-        self._page = page
-        self._limit = Numbers(np.minimum(size.values, np.uint64(_LARGEST_SPACE)) + np.uint64(page))
+        self._limit = Numbers(np.minimum(size.values, np.uint64(_LARGEST_SPACE)) + slack)
         self._faults = faults
         self._sound: dict[str, Numbers] = {}
 
@@ -61,73 +59,13 @@ class _Counters:
         self._faults.add(numbers.exceeds(self._size) & ~impossible, f"{name} is larger than the region")
         return numbers.only(~impossible) if impossible.any() else numbers
 
-    def get_hugetlb(self, name: str, rights: Rights) -> Numbers:
-        """Return a counter of hugetlb pages: 0 where it is not printed and the region cannot have any.
 
-        Kernels before 4.4 print none. A region of hugetlb pages has the flag ht and a KernelPageSize above
-        the system's; without either line there is no telling, and such regions are rare.
-        """
-        numbers = self[name]
-        may_have_some = rights.hugetlb | (self._raw.numbers("KernelPageSize").values > np.uint64(self._page))
-        known = numbers.is_known | ~may_have_some
-        return Numbers(numbers.values, None if known.all() else known)
-
-    def check(self, figures: dict[str, Numbers]) -> None:
-        """Add a fault where what was kept contradicts itself."""
-        add, rss = self._faults.add, self["Rss"]
-        for name in ("Anonymous", "Pss", "Locked"):
-            add(self[name].exceeds(rss), f"{name} is larger than Rss")
-        for kind in ("Shared", "Private"):
-            both = self[f"{kind}_Clean"] + self[f"{kind}_Dirty"]
-            add(both.exceeds(rss), f"{kind}_Clean and {kind}_Dirty are more than Rss")
-        add(figures["total_ws"].exceeds(self._size), "resident pages are more than the region")
-        add(figures["committed"].exceeds(self._size), "Rss and Swap are more than the region")
-        add(figures["private"].exceeds(figures["committed"]), "Anonymous and Swap are more than is committed")
-        add(figures["private_ws"].exceeds(figures["private"]), "Anonymous is more than is private")
-        self._check_size(self._raw.numbers("Size"))
-
-    def _check_size(self, stated: Numbers) -> None:
-        """Compare the line Size with the range.
-
-        Linux 2.6.36 to 4.11 hides the guard page of a growing stack in the range, and counts it in Size and
-        in VmSize: 7fff76a3d000-7fff76a5e000 has 132 kB, and the line below it says 136 kB.
-        """
-        hidden = stated.minus(self._size).values == np.uint64(self._page)
-        differs = stated.is_known & (stated.values != self._size.values)
-        self._faults.add(differs & hidden, "Size counts a guard page that the range hides")
-        self._faults.add(differs & ~hidden, "Size is not the length of the range")
-
-
-def _compute_linux(counters: _Counters, size: Numbers, rights: Rights) -> dict[str, Numbers]:
-    """Apply the formulas for Linux; names are those of proc_pid_smaps(5)."""
-    nothing = Numbers.zeros(len(size.values))
-    is_private = rights.private
-    rss, anonymous, swap = counters["Rss"], counters["Anonymous"], counters["Swap"]
-    shared = counters["Shared_Clean"] + counters["Shared_Dirty"]
-    shared_huge = counters.get_hugetlb("Shared_Hugetlb", rights)
-    private_huge = counters.get_hugetlb("Private_Hugetlb", rights)
-
-    total_ws = rss + shared_huge + private_huge
-    holds = is_private & (~rights.accessible | rights.noreserve)
-    committed = (total_ws + swap).where(holds, size)
-    owns_all = rights.accounted | rights.writable
-    private = committed.where(owns_all, anonymous + swap + private_huge).where(is_private, nothing)
-    cow_shared = shared.minus(rss.minus(anonymous)).at_most(anonymous).where(is_private, nothing)
-    private_ws = (anonymous.minus(cow_shared) + private_huge).at_most(total_ws).where(is_private, nothing)
-    private_ws = private_ws.only(total_ws.is_known)  # no map without counters tells what is resident
-    return {
-        "committed": committed,
-        "private": private,
-        "commit_charge": size.where(rights.accounted, nothing).only(rights.has_flags),
-        "total_ws": total_ws,
-        "private_ws": private_ws,
-        "shareable_ws": total_ws.minus(private_ws),
-        "shared_ws": shared + shared_huge,
-        "locked_ws": counters["Locked"],
-        "cow_shared": cow_shared,
-        "uss": counters["Private_Clean"] + counters["Private_Dirty"],
-        "pss": counters["Pss"],
-        "swap": swap,
-        "lazyfree": counters["LazyFree"],
-        "thp": counters["AnonHugePages"],
-    }
+def check_laws(figures: Mapping[str, Numbers], size: Numbers, faults: Faults) -> None:
+    """Add a fault where figures that a source states contradict each other; they are kept as they are."""
+    known = {**figures, "size": size}
+    for low, high in _LAWS:
+        faults.add(known[low].exceeds(known[high]), f"{low} is more than {high}")
+    parts, total = figures["private_ws"] + figures["shareable_ws"], figures["total_ws"]
+    faults.add(
+        parts.exceeds(total) | total.exceeds(parts), "private_ws and shareable_ws do not add up to total_ws"
+    )

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from mmpscope.analysis.columns import Bools, RawColumns, Uints
+from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
 from mmpscope.analysis.rights import Rights
 from numpy.typing import NDArray
 
-__all__ = ["Layout", "Rows", "align_down", "align_up"]
+__all__ = ["Layout", "Names", "Rows", "align_down", "align_up", "find_rows", "first_of", "spread"]
 
 Rows = NDArray[np.int64]
 
 _FAR = np.uint64(1 << 32)
 
 
-class Layout:
-    """Regions in address order, ``start`` to ``end``, with the masks that rules ask for."""
+class Names(NamedTuple):
+    """What is behind each region: a path or a name, and whether that is a name that is no file's."""
 
-    def __init__(self, raw: RawColumns, start: Uints, end: Uints, rights: Rights) -> None:
+    path: Text
+    is_pseudo: Bools
+
+
+class Layout:
+    """Regions in address order, ``start`` to ``end``, with the masks that rules ask for.
+
+    ``is_pseudo`` are regions without a file: what stands in brackets there is a name by the kernel.
+    """
+
+    def __init__(self, raw: RawColumns, start: Uints, end: Uints, rights: Rights, names: Names) -> None:
         self.raw = raw
         self.rows = len(start)
         self.start = start
         self.end = end
         self.rights = rights
-        self.path = raw.text("path")
+        self.path, self.is_pseudo = names
 
     @cached_property
     def size(self) -> Uints:
@@ -45,13 +56,6 @@ class Layout:
         touches = np.zeros(self.rows, np.bool_)
         touches[:-1] = self.touches_below[1:]
         return touches
-
-    @cached_property
-    def is_pseudo(self) -> Bools:
-        """Regions without a file: inode 0. What stands in brackets there is a name by the kernel."""
-        inode, major, minor = (self.raw.numbers(name).values for name in ("inode", "dev_major", "dev_minor"))
-        nothing: Bools = (inode == 0) & (major == 0) & (minor == 0)
-        return nothing & ~self.path.match(lambda path: path.startswith("/"))
 
     @cached_property
     def is_anonymous(self) -> Bools:
@@ -113,6 +117,28 @@ class Layout:
             & (offset[1:] - offset[:-1] == self.size[:-1])
         )
         return goes_on
+
+
+def find_rows(layout: Layout, pointers: Numbers) -> Rows:
+    """Return for each address the row of the region that it lies in; -1 where in none. 0 is no address."""
+    rows = np.searchsorted(layout.start, pointers.values, side="right") - 1
+    if not layout.rows:
+        return np.full(len(rows), -1, np.int64)
+    inside = (rows >= 0) & (pointers.values < layout.end[rows]) & pointers.is_known & (pointers.values != 0)
+    return np.where(inside, rows, -1)
+
+
+def spread(layout: Layout, base: Uints, continues: Bools) -> Uints:
+    """Give each region that continues the one before it the base of that one."""
+    first = np.maximum.accumulate(np.where(continues, 0, np.arange(layout.rows)))
+    return base[first]
+
+
+def first_of(groups: Rows, start: Uints) -> Uints:
+    """Return the lowest start of each row's group; rows are in address order."""
+    _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
+    lowest: Uints = start[first[codes]]
+    return lowest
 
 
 def align_down(values: Uints, alignment: int) -> Uints:

@@ -39,7 +39,7 @@ def list_modules(snapshot: LoadedSnapshot) -> pa.Table:
     text.
     """
     regions, built = RawColumns(snapshot.regions), snapshot.classified
-    loads = np.unique(regions.numbers("allocation").values[built.classes.images.is_part])
+    loads = np.unique(regions.numbers("allocation").values[built.classes.parts])
     rows = np.flatnonzero(np.isin(regions.numbers("allocation").values, loads))
     groups = group_by(regions.numbers("allocation").values[rows])
     first = rows[groups.first]
@@ -56,7 +56,7 @@ def list_modules(snapshot: LoadedSnapshot) -> pa.Table:
         "blocks": groups.count.astype(np.uint32),
         "loads": _count_loads(built.layout.file[first]),
     }
-    columns |= _read_known(snapshot, built.classes.images.module[first])
+    columns |= _read_known(snapshot, built.classes.module[first])
     return build_table(MODULES, columns, len(first))
 
 

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from mmpscope.analysis.classify import Classes, Surroundings, classify
+from mmpscope.analysis.classify import Classes, Surroundings
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
-from mmpscope.analysis.details import describe_regions
 from mmpscope.analysis.facts import as_number, get_list, get_map, get_number
+from mmpscope.analysis.families import find_family
 from mmpscope.analysis.faults import Faults
-from mmpscope.analysis.figures import compute_figures
 from mmpscope.analysis.layout import Layout
-from mmpscope.analysis.rights import describe_state, read_rights
 from mmpscope.analysis.schema import REGIONS, TYPES
 from mmpscope.analysis.space import find_bits
 from mmpscope.analysis.tables import build_table, keep_exact_in_pandas
@@ -41,12 +39,12 @@ def build_regions(snapshot: LoadedSnapshot) -> Regions:
     raw = RawColumns(snapshot.raw_regions)
     start, end = _read_ranges(raw)
     size = Numbers(end - start)
-    rights, faults = read_rights(raw), Faults(raw.rows)
-    layout = Layout(raw, start, end, rights)
+    family, surroundings, faults = find_family(raw), _gather(snapshot), Faults(raw.rows)
+    rights = family.read_rights(raw)
+    layout = Layout(raw, start, end, rights, family.read_names(raw, surroundings))
     faults.add(_overlaps(layout), "it begins below the end of a region before it")
-    figures = compute_figures(raw, size, snapshot.page_size, rights, faults)
-    surroundings = _gather(snapshot)
-    classes = classify(layout, surroundings, snapshot.rules)
+    figures = family.compute_figures(raw, size, snapshot.page_size, rights, faults)
+    classes = family.classifier(layout, surroundings, snapshot.rules).run()
     columns = {
         "snapshot": Text.repeat(snapshot.label, raw.rows),
         "address": Numbers(start),
@@ -54,11 +52,11 @@ def build_regions(snapshot: LoadedSnapshot) -> Regions:
         "end": Numbers(end),
         "allocation": Numbers(classes.allocation),
         **_name_classes(classes),
-        "state": describe_state(raw, rights),
-        "protection": raw.text("perms"),
+        "state": family.describe_state(raw, rights),
+        "protection": family.describe_protection(raw),
         **figures,
         "blocks": np.ones(raw.rows, np.uint32),
-        "details": describe_regions(layout, classes, surroundings),
+        "details": family.describe_regions(layout, classes, surroundings),
         "fault": faults.describe(),
     }
     return Regions(_append_raw(build_table(REGIONS, columns, raw.rows), snapshot), classes, layout)
@@ -102,6 +100,7 @@ def _gather(snapshot: LoadedSnapshot) -> Surroundings:
         threads=threads,
         modules=snapshot.decode_raw("modules"),
         segments=snapshot.decode_raw("segments"),
+        allocations=snapshot.decode_raw("allocations"),
         page=snapshot.page_size,
         bits=find_bits(snapshot.process, snapshot.usable_range.end),
         thread_count=threads.rows or get_number(status, "Threads"),

@@ -1,25 +1,26 @@
-"""Access rights and accounting of each region, as perms and VmFlags state them."""
+"""Access rights of each region as masks, whatever words or numbers the source has for them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from mmpscope.analysis.columns import Bools, RawColumns, Text
+from mmpscope.analysis.columns import Bools
 
-__all__ = ["Rights", "read_rights"]
+__all__ = ["Rights"]
 
 
 @dataclass(frozen=True)
 class Rights:
-    """One mask a right; ``has_flags`` tells where VmFlags are known.
+    """One mask a right; what is not known to be shared counts as ``private`` here, see ``has_sharing``.
 
-    The flags that matter here, two letters each (proc_pid_smaps(5)): ``accounted`` ac, ``noreserve`` nr (no
-    swap space is reserved), ``hugetlb`` ht, ``guarded`` gu (guard regions inside, by MADV_GUARD_INSTALL of
-    Linux 6.13), ``unexpandable`` de.
+    ``has_flags`` tells where VmFlags are known, and then what they say (proc_pid_smaps(5), two letters each):
+    ``accounted`` ac, ``noreserve`` nr (no swap space is reserved), ``hugetlb`` ht, ``guarded`` gu (guard
+    regions inside, by MADV_GUARD_INSTALL of Linux 6.13), ``unexpandable`` de.
     """
 
     private: Bools
+    has_sharing: Bools
     accessible: Bools
     writable: Bools
     executable: Bools
@@ -30,34 +31,11 @@ class Rights:
     guarded: Bools
     unexpandable: Bools
 
-    @property
-    def is_reserved(self) -> Bools:
-        """Private mappings without any access right: address space that is only set aside."""
-        return self.private & ~self.accessible
-
-
-def read_rights(raw: RawColumns) -> Rights:
-    """Read perms (``rwxp``, the last letter s where shared) and VmFlags, one question per distinct text."""
-    perms, flags = raw.text("perms"), raw.text("VmFlags")
-
-    def has(flag: str) -> Bools:
-        return flags.match(lambda text: flag in text.split())
-
-    return Rights(
-        private=perms.match(lambda text: text[3:4] == "p"),
-        accessible=perms.match(lambda text: text[:3] != "---"),
-        writable=perms.match(lambda text: text[1:2] == "w"),
-        executable=perms.match(lambda text: text[2:3] == "x"),
-        has_flags=~flags.is_null,
-        accounted=has("ac"),
-        noreserve=has("nr"),
-        hugetlb=has("ht"),
-        guarded=has("gu"),
-        unexpandable=has("de"),
-    )
-
-
-def describe_state(raw: RawColumns, rights: Rights) -> Text:
-    """Return committed or reserved, null where the source states no rights."""
-    codes = np.where(raw.text("perms").is_null, 2, rights.is_reserved)
-    return Text(codes.astype(np.int32), ("committed", "reserved", None))
+    @classmethod
+    def without_flags(cls, private: Bools, accessible: Bools, writable: Bools, executable: Bools) -> Rights:
+        """Take the rights of a system that is not Linux: sharing is known, and there are no VmFlags."""
+        never = np.zeros(len(private), np.bool_)
+        flags = dict.fromkeys(
+            ("has_flags", "accounted", "noreserve", "hugetlb", "guarded", "unexpandable"), never
+        )
+        return cls(private, ~never, accessible, writable, executable, **flags)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from mmpscope.analysis.columns import Bools, RawColumns
-from mmpscope.analysis.layout import Layout, Rows
+from mmpscope.analysis.layout import Layout, Rows, find_rows
 
 __all__ = ["GUARD_MAX", "find_by_pointer", "find_by_shape", "find_guarded", "find_guards"]
 
@@ -15,16 +15,15 @@ _SMALLEST, _LARGEST = 1 << 16, 1 << 30
 
 
 def find_by_pointer(layout: Layout, threads: RawColumns) -> Rows:
-    """Return for each thread the row of the region that its stack pointer lies in; -1 where it lies in none.
+    """Return for each thread the row of the region that its stack lies in; -1 where that is unknown.
 
-    A pointer of 0 is none: the thread ran, or its registers may not be read.
+    It is told by the stack pointer (0: the thread ran, or its registers may not be read), else by where the
+    source says that the stack begins, as a dump does of the part that it holds.
     """
-    pointer = threads.numbers("sp")
-    rows = np.searchsorted(layout.start, pointer.values, side="right") - 1
-    if not layout.rows:
-        return np.full(threads.rows, -1, np.int64)
-    inside = (rows >= 0) & (pointer.values < layout.end[rows]) & pointer.is_known & (pointer.values != 0)
-    return np.where(inside, rows, -1)
+    rows = find_rows(layout, threads.numbers("sp"))
+    if "stack_start" not in threads:
+        return rows
+    return np.where(rows >= 0, rows, find_rows(layout, threads.numbers("stack_start")))
 
 
 def find_guards(layout: Layout) -> Bools:

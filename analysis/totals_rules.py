@@ -1,7 +1,7 @@
 """What the rows of a table of totals are: sums by name, without addresses, as summaries print them.
 
 The names are the words of one source each: types of VMMap, usages of WinDbg, region types of macOS,
-categories of Android's meminfo, or objects as Linux names them. They are asked by the same rules as regions are.
+categories of Android's meminfo, or objects as Linux names them. They are asked by the rules of regions.
 """
 
 from __future__ import annotations
