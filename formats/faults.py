@@ -15,6 +15,10 @@ class _Kind:
     count: int = 1
 
 
+_MOST_KINDS = 1000
+_OTHERS = "faults of further kinds"
+
+
 class FaultLog:
     """Faults of a reader while it reads: a million damaged rows are one fault with a count."""
 
@@ -25,6 +29,8 @@ class FaultLog:
         self, what: str, *, line: int | None = None, offset: int | None = None, lost: str | None = None
     ) -> None:
         """Note a fault; ``what`` names its kind and so holds no number that differs from row to row."""
+        if what not in self._kinds and len(self._kinds) >= _MOST_KINDS:
+            what = _OTHERS
         known = self._kinds.get(what)
         if known is None:
             self._kinds[what] = _Kind(Fault(what, offset, line, lost))

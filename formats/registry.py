@@ -62,8 +62,8 @@ def open_source(path: str | os.PathLike[str], *, partial: bool = False) -> Sourc
     """Open an input of any format; `-` is standard input, packed content is unpacked on the way.
 
     A folder is an input only where it is a captured /proc. With ``partial``, damage is survived and listed in
-    the faults of the source. InputError where the system does not let us read it, UnknownFormatError where its
-    content is of no known format, other FormatErrors where it is damaged.
+    the faults of the source. InputError where the system does not let us read it, UnknownFormatError where
+    no reader takes its content, other FormatErrors where it is damaged.
     """
     if Path(path).is_dir():
         return _open_folder(path)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["list_parts", "load_each", "load_pair", "open_each", "warn", "warn_of_faults"]
 
 _MOST_WARNINGS = 10
-"""Lines about one file; whoever sends a damaged one shall not push the answer off the screen."""
+"""Lines about the files of one folder that are left out."""
 _NAMED = 3
 
 
@@ -124,13 +124,10 @@ def warn_of_faults(path: str, faults: Sequence[Fault], manner: Manner) -> None:
     """Tell the faults of one file on stderr, all of them only in verbose."""
     if not faults or manner.quiet:
         return
-    from mmpscope.analysis.reporters.info_report import describe_fault
+    from mmpscope.analysis.reporters.info_report import describe_faults
 
-    shown = faults if manner.verbose or len(faults) <= _MOST_WARNINGS else faults[: _MOST_WARNINGS - 1]
-    for fault in shown:
-        warn(f"{path}: {describe_fault(fault)}", manner)
-    if len(shown) < len(faults):
-        warn(f"{path}: and {len(faults) - len(shown):,} more kinds: `mmp verify` lists them", manner)
+    for sentence in describe_faults(faults, verbose=manner.verbose):
+        warn(f"{path}: {sentence}", manner)
 
 
 def _tell_skipped(skipped: Sequence[MmpError], manner: Manner) -> None:

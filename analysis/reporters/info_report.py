@@ -18,11 +18,14 @@ from mmpscope.formats.source import Entry, Fault, Source
 
 _COSTS = 5
 """So many of the costliest sources are named, unless asked to be verbose."""
+_MOST_FAULTS = 10
+_WORTH = 10
+"""Of the columns that go first where there is no room."""
 _HOST = ("hostname", "os", "kernel", "machine", "os_release")
 _CLOSED = {None: "", True: ", closed", False: ", not closed: its writer was stopped, or still adds to it"}
 _MOVED = {None: "", True: ", and the map changed meanwhile", False: ", and the map did not change meanwhile"}
 
-__all__ = ["describe_entry", "describe_fault", "report_info"]
+__all__ = ["describe_entry", "describe_fault", "describe_faults", "report_info"]
 
 
 def report_info(source: Source, rows: Sequence[dict[str, Any]]) -> Report:
@@ -35,14 +38,23 @@ def report_info(source: Source, rows: Sequence[dict[str, Any]]) -> Report:
     }
 
     def draw(screen: Screen) -> list[str]:
-        lines = [_draw_title(source), *(f"  damage: {describe_fault(fault)}" for fault in source.faults)]
+        told = describe_faults(source.faults, verbose=screen.verbose)
+        lines = [_draw_title(source), *(f"  damage: {sentence}" for sentence in told)]
         if rows:
-            lines += ["", *_draw_snapshots(rows, screen), ""]
+            lines += ["", *_draw_snapshots(rows, source.format, screen), ""]
         for row in rows if screen.verbose else rows[-1:]:
             lines += _draw_details(row, screen)
         return lines
 
     return Report("info", draw, facts, rows=rows)
+
+
+def describe_faults(faults: Sequence[Fault], *, verbose: bool) -> list[str]:
+    """Say what is damaged, in few lines unless verbose: a hostile file shall not push the answer away."""
+    shown = faults if verbose or len(faults) <= _MOST_FAULTS else faults[: _MOST_FAULTS - 1]
+    more = len(faults) - len(shown)
+    said = [f"and {more:,} more kinds: `mmp verify` lists them"] if more else []
+    return [*map(describe_fault, shown), *said]
 
 
 def describe_fault(fault: Fault) -> str:
@@ -59,13 +71,15 @@ def describe_entry(entry: Entry, snapshot: Snapshot) -> dict[str, Any]:
     regions, moved = snapshot.tables.get("regions"), snapshot.moment.get("map_moved")
     cost = get_map(snapshot.moment, "cost")
     moved, cost = moved if isinstance(moved, bool) else None, get_map(snapshot.moment, "cost")
-    known = [*snapshot.capture.capability, *snapshot.capability]
+    known, origin = [*snapshot.capture.capability, *snapshot.capability], get_map(process, "source")
     return {
         "index": entry.index,
         "time_ns": _first(get_number(snapshot.moment, "time_ns"), entry.time_ns),
         "pid": _first(get_number(process, "pid"), entry.pid),
-        "name": _first(show_fact(process.get("name")), entry.name),
+        "name": _first(show_fact(process.get("name")), None if "member" in entry.info else entry.name),
         "regions": None if regions is None else regions.rows,
+        "from": show_fact(origin.get("format")),
+        "member": show_fact(origin.get("member")),
         "host": {key: show_fact(host.get(key)) for key in _HOST},
         "cost_ns": {name: spent for name in cost if (spent := get_number(cost, name)) is not None},
         "read_ns": get_number(snapshot.moment, "read_ns"),
@@ -84,7 +98,8 @@ def _draw_title(source: Source) -> str:
     return show_name(f"{source.name}: {source.format}, {count:,} snapshot{'' if count == 1 else 's'}{ending}")
 
 
-def _draw_snapshots(rows: Sequence[Mapping[str, Any]], screen: Screen) -> list[str]:
+def _draw_snapshots(rows: Sequence[Mapping[str, Any]], known: str, screen: Screen) -> list[str]:
+    """Lay out a row for each snapshot; where it comes from is told unless it is the file itself."""
     columns = [
         TextColumn("#", [str(row["index"]) for row in rows], True),
         TextColumn("Taken", [show_time(row["time_ns"], fraction=True) for row in rows]),
@@ -92,6 +107,10 @@ def _draw_snapshots(rows: Sequence[Mapping[str, Any]], screen: Screen) -> list[s
         TextColumn("Name", [show_name(row["name"] or UNKNOWN) for row in rows], least=15),
         TextColumn("Regions", [show_count(row["regions"]) for row in rows], True),
     ]
+    for title, key in (("From", "from"), ("Member", "member")):
+        if any(row[key] not in (None, known) for row in rows):
+            cells = [show_name(row[key] or UNKNOWN) for row in rows]
+            columns.append(TextColumn(title, cells, worth=_WORTH, least=12))
     return render_table(columns, screen)
 
 
