@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
+from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Uints
+from mmpscope.analysis.diff_evidence import join_texts, list_alike, pair_names, pair_rights
 from mmpscope.analysis.diff_schema import METRICS
 from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, find_ends, settle
 from mmpscope.analysis.mapping_count import find_counted
@@ -22,6 +23,7 @@ __all__ = [
     "find_offset",
     "forget_estimates",
     "is_estimated",
+    "keep_common",
     "list_compared",
     "narrow_sides",
     "number_facts",
@@ -74,6 +76,10 @@ class Side:
         known = self.columns.numbers(name).known
         return known is None or bool(known.any())
 
+    def take(self, kept: Rows) -> Side:
+        """Return a side of some of its regions."""
+        return Side(self.columns, self.rows[kept], self.starts[kept], self.ends[kept], self.facts)
+
     def narrow(self, kept: Rows, facts: tuple[str, ...] | None = None) -> Side:
         """Return a side of some of its regions, with only the columns that a diff looks at.
 
@@ -83,6 +89,16 @@ class Side:
         table = self.columns.table.select(names).take(pa.array(self.rows[kept]))
         facts = self.facts if facts is None else facts
         return Side(RawColumns(table), np.arange(len(kept)), self.starts[kept], self.ends[kept], facts)
+
+
+def keep_common(a: Side, b: Side) -> tuple[Side, Side]:
+    """Keep the regions that both sides have, from the same start to the same end.
+
+    Where a source leaves regions out, nothing else is beyond doubt: what only one side lists may be there on
+    the other, and what differs in length may be a part of several.
+    """
+    rows_a, rows_b = find_common(a.settled.ranges, b.settled.ranges)
+    return a.take(a.settled.rows[rows_a]), b.take(b.settled.rows[rows_b])
 
 
 def read_side(regions: pa.Table) -> Side:
@@ -138,12 +154,13 @@ def narrow_sides(a: Side, b: Side) -> tuple[Side, Side]:
 
 
 def _list_facts(a: Side, b: Side) -> tuple[str, ...]:
-    """List the facts that both sides have: what one does not know of any region is no difference."""
-    return tuple(
+    """List the facts that both sides have, and mean alike: what one does not know is no difference."""
+    known = [
         name
         for name in _FACTS
         if not any(len(side.rows) and side.columns.text(name).is_null.all() for side in (a, b))
-    )
+    ]
+    return list_alike(a.columns, b.columns, tuple(known))
 
 
 def _find_changed(a: Side, b: Side, facts: tuple[str, ...]) -> tuple[Rows, Rows]:
@@ -178,15 +195,12 @@ def _pair_facts(
     everything else is its name. What a source has no column for is left out.
     """
     for name in facts:
-        yield _join_texts(a.text(name), b.text(name))
+        yield (pair_rights if name == "protection" else join_texts)(a.text(name), b.text(name))
     if "inode" in a and "inode" in b:
         for name in ("dev_major", "dev_minor", "inode"):
             yield a.numbers(name).values, b.numbers(name).values
         yield place(a), place(b)
-    if "path" in a and "path" in b:
-        names = _join_texts(a.text("path"), b.text("path"))
-        one, two = (np.where(_has_no_file(side), name, -1) for side, name in zip((a, b), names, strict=True))
-        yield one, two
+    yield from pair_names(a, b)
 
 
 def _has_no_file(columns: RawColumns) -> Bools:
@@ -204,16 +218,6 @@ def find_base(columns: RawColumns) -> Uints:
 def find_offset(columns: RawColumns) -> Uints:
     """Return which byte of its file a region starts with, wherever it lies."""
     return columns.numbers("offset").values
-
-
-def _join_texts(a: Text, b: Text) -> tuple[Codes, Codes]:
-    """Return codes that are equal on both sides just where the texts are; a dictionary may repeat itself."""
-    numbers: dict[str | None, int] = {}
-    tables = [
-        np.array([numbers.setdefault(value, len(numbers)) for value in text.values], np.int32)
-        for text in (a, b)
-    ]
-    return tables[0][a.codes], tables[1][b.codes]
 
 
 def number_facts(a: Side, b: Side, place: Place = find_base) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from mmpscope.analysis.diff_components import diff_components
+from mmpscope.analysis.diff_evidence import level_evidence
 from mmpscope.analysis.diff_movers import choose_movers
 from mmpscope.analysis.diff_parts import diff_modules, diff_threads
 from mmpscope.analysis.diff_ranges import diff_ranges
-from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_THREADS, METRICS
+from mmpscope.analysis.diff_rest import diff_rest
+from mmpscope.analysis.diff_schema import DIFF_ROWS, METRICS
+from mmpscope.analysis.diff_scope import Scope, find_scope
 from mmpscope.analysis.diff_segments import split_facts
 from mmpscope.analysis.diff_sides import (
     forget_estimates,
     is_estimated,
+    keep_common,
     list_compared,
     narrow_sides,
     read_side,
@@ -25,12 +29,14 @@ from mmpscope.analysis.diff_totals import (
     diff_outside,
     diff_totals,
     diff_types,
+    forget_total,
+    put_stated_total,
     put_total,
 )
 from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.extent import ALL, NOTHING, SOME, TOTALS
 from mmpscope.analysis.identity import DIFFERENT_INSTANCES, SAME_INSTANCE, Comparison, compare_instances
 from mmpscope.analysis.mapping_count import MappingCount, count_mappings
-from mmpscope.analysis.space import has_address_space
 from mmpscope.analysis.summary import summarize
 from mmpscope.analysis.tables import build_table
 
@@ -49,8 +55,9 @@ DIFFERENT_MODE = "different"
 class DiffResult:
     """Two snapshots compared; the columns of each table are in diff_schema.DIFF_TABLES.
 
-    `mode` is same or different, and `mode_reason` says why and what follows. The deltas of `components`, and
-    those of `movers`, add up to those of `totals`.
+    `mode` is same or different, and `mode_reason` says why and what follows; `scope` how much can be
+    compared. The deltas of `components`, and those of `movers`, add up to those of `totals` where all regions
+    are known.
     """
 
     mode: str
@@ -65,6 +72,7 @@ class DiffResult:
     modules: pa.Table
     threads: pa.Table
     map_count: tuple[MappingCount, MappingCount]
+    scope: Scope
 
     @property
     def is_empty(self) -> bool:
@@ -90,35 +98,65 @@ def diff(
     """Compare two snapshots, `a` before and `b` after.
 
     `mode` is same or different; by default the identity decides, and snapshots that do not tell are compared
-    as one instance. Where one has no address space all is unknown, and nothing is new or gone. `metric`
+    as one instance. Where one has no address space all is unknown, and nothing is new or gone; where one
+    lists a part of its regions, or totals only, what both know for sure is compared. `metric`
     (diff_schema.METRICS) ranks the movers, of which `limit` are shown (0: all). Raises UsageError for other
     words.
     """
     _check_words(metric, limit)
     identity = compare_instances(a, b)
     mode, mode_reason = _choose_mode(mode, identity)
-    summaries = compare_summaries(
-        *(_forget_estimates(summarize(side), side, other) for side, other in ((a, b), (b, a)))
-    )
-    is_known = has_address_space(a) and has_address_space(b)
-    is_same = mode == SAME_MODE and is_known
-    components, ranges = _diff_regions(a, b, summaries) if is_same else [build_table(DIFF_ROWS, {}, 0)] * 2
-    summaries = put_total(summaries, components if is_same else None)
-    modules = [side.modules if is_known else side.modules[:0] for side in (a, b)]
+    scope = find_scope(a, b)
+    is_same = mode == SAME_MODE and scope.regions != NOTHING
+    a, b = level_evidence(a, b)
+    summaries, components, ranges = _compare((a, b), scope, is_same=is_same)
+    modules = _know_both(a.modules, b.modules, is_whole=scope.regions == ALL)
+    threads = _know_both(a.threads, b.threads, is_whole=is_same)
     return DiffResult(
         mode=mode,
-        mode_reason=mode_reason,
+        mode_reason="; ".join(filter(None, [mode_reason, scope.describe()])),
         identity=identity,
         metric=metric,
-        totals=diff_totals(summaries, a, b),
+        totals=diff_totals(summaries, a, b, scope.totals),
         types=diff_types(summaries),
         movers=choose_movers(components, metric, limit),
         components=components,
         ranges=ranges,
         modules=diff_modules(*modules, same_instance=is_same),
-        threads=diff_threads(a.threads, b.threads) if is_same else build_table(DIFF_THREADS, {}, 0),
+        threads=diff_threads(*threads),
         map_count=(count_mappings(a), count_mappings(b)),
+        scope=scope,
     )
+
+
+def _compare(
+    pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope, *, is_same: bool
+) -> tuple[Summaries, pa.Table, pa.Table]:
+    """Compare summaries, and where it is one instance regions: components and ranges."""
+    a, b = pair
+    answers = (summarize(a), summarize(b))
+    summaries = compare_summaries(_forget_estimates(answers[0], a, b), _forget_estimates(answers[1], b, a))
+    components = ranges = build_table(DIFF_ROWS, {}, 0)
+    if is_same:
+        components, ranges = _diff_regions(pair, scope)
+    if is_same and scope.regions == ALL:
+        rest = diff_rest((a, answers[0]), (b, answers[1]))
+        components = pa.concat_tables([components, diff_outside(summaries), rest]).combine_chunks()
+    return _put_total(summaries, components if is_same else None, scope), components, ranges
+
+
+def _know_both(a: pa.Table, b: pa.Table, *, is_whole: bool) -> tuple[pa.Table, pa.Table]:
+    """Return two lists of parts, or none of both where one side does not know its own.
+
+    Every process has a thread and a program: an empty list means that the source tells none.
+    """
+    return (a, b) if is_whole and len(a) and len(b) else (a[:0], b[:0])
+
+
+def _put_total(summaries: Summaries, components: pa.Table | None, scope: Scope) -> Summaries:
+    if scope.totals == TOTALS:
+        return put_stated_total(summaries, types=scope.types)
+    return forget_total(summaries) if scope.totals == SOME else put_total(summaries, components)
 
 
 def _check_words(metric: str, limit: int) -> None:
@@ -145,13 +183,15 @@ def _forget_estimates(answer: pa.Table, side: LoadedSnapshot, other: LoadedSnaps
     return forget_estimates(answer) if is_estimated(side.regions, other.regions) else answer
 
 
-def _diff_regions(a: LoadedSnapshot, b: LoadedSnapshot, summaries: Summaries) -> tuple[pa.Table, pa.Table]:
-    """Compare regions by address: components, with what is in no region, and ranges."""
+def _diff_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope) -> tuple[pa.Table, pa.Table]:
+    """Compare regions by address: components and ranges."""
+    a, b = pair
     before, after = (
         read_side(_forget_estimates(side.regions, side, other)) for side, other in ((a, b), (b, a))
     )
+    if scope.regions == SOME:
+        before, after = keep_common(before, after)
     metrics = list_compared(before, after)
     before, after = narrow_sides(before, after)
     segments = split_facts(before, after)
-    components = [diff_components(before, after, segments, metrics), diff_outside(summaries)]
-    return pa.concat_tables(components).combine_chunks(), diff_ranges(before, after, segments)
+    return diff_components(before, after, segments, metrics), diff_ranges(before, after, segments)

@@ -22,7 +22,8 @@ from mmpscope.analysis.diff_rows import (
 from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
 from mmpscope.analysis.diff_sides import ESTIMATES, OUTSIDE, is_estimated
 from mmpscope.analysis.exact_sums import Deltas, subtract, sum_deltas
-from mmpscope.analysis.space import NO_ADDRESS_SPACE, has_address_space
+from mmpscope.analysis.extent import ALL, NOTHING, find_extent
+from mmpscope.analysis.intervals import Rows
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ __all__ = [
     "diff_outside",
     "diff_totals",
     "diff_types",
+    "forget_total",
+    "put_stated_total",
     "put_total",
 ]
 
@@ -100,6 +103,53 @@ def diff_outside(summaries: Summaries) -> pa.Table:
     return build_table(DIFF_ROWS, {**told, **to_columns(figures.take(kept))}, len(kept))
 
 
+def put_stated_total(summaries: Summaries, *, types: bool) -> Summaries:
+    """Set the deltas of Total to the difference of the totals that sources state, or sum up of all regions.
+
+    Page Table and Unusable count as far as both sides know them: a total of resident pages by the kernel has
+    neither. Without ``types``, which say that both sides tell types alike, those of types are unknown.
+    """
+    [place] = summaries.find(_TOTAL)
+    figures, deltas = summaries.figures, dict(summaries.figures.deltas)
+    outside = summaries.find(*OUTSIDE)
+    inside = np.setdiff1d(summaries.find_parts(), outside)
+    for name in (*METRICS, *_MORE):
+        if not types:
+            deltas[name] = _forget(deltas[name], inside)
+        if name in METRICS:
+            deltas[name] = _set(deltas[name], int(place), _subtract_totals(summaries, name, outside))
+    return replace(summaries, figures=replace(figures, deltas=deltas))
+
+
+def _subtract_totals(summaries: Summaries, name: str, outside: Rows) -> int | None:
+    [place] = summaries.find(_TOTAL)
+    sides = (summaries.figures.before[name], summaries.figures.after[name])
+    parts = [side.take(outside) for side in sides]
+    is_whole = all(part.known is None or part.known.all() for part in parts)
+    others = np.setdiff1d(summaries.find_parts(), outside)
+    left_out = summaries.partial[name][others].any() or (summaries.partial[name][place] and is_whole)
+    if left_out or not all(side.is_known[place] for side in sides):
+        return None
+    before, after = (
+        int(side.values[place]) - sum(part.values.tolist()) for side, part in zip(sides, parts, strict=True)
+    )
+    delta = after - before + sum_deltas(summaries.figures.deltas[name].take(outside))
+    return delta if abs(delta) <= _MOST else None
+
+
+def forget_total(summaries: Summaries) -> Summaries:
+    """Make the deltas of Total unknown: a side sums up only what it happens to list."""
+    place = summaries.find(_TOTAL)
+    deltas = {name: _forget(each, place) for name, each in summaries.figures.deltas.items()}
+    return replace(summaries, figures=replace(summaries.figures, deltas=deltas))
+
+
+def _forget(deltas: Deltas, rows: Rows) -> Deltas:
+    known = deltas.known.copy()
+    known[rows] = False
+    return Deltas(deltas.values * known, known)
+
+
 def put_total(summaries: Summaries, rows: pa.Table | None) -> Summaries:
     """Set the deltas of Total to the sum over the rows of a diff, or where there are none over the types.
 
@@ -137,8 +187,11 @@ def diff_types(summaries: Summaries) -> pa.Table:
     return build_table(DIFF_TYPES, columns, len(summaries.types))
 
 
-def diff_totals(summaries: Summaries, a: LoadedSnapshot, b: LoadedSnapshot) -> pa.Table:
-    """Return one row a metric (columns of diff_schema.DIFF_TOTALS), with the reasons of what is unknown."""
+def diff_totals(summaries: Summaries, a: LoadedSnapshot, b: LoadedSnapshot, compared: str = ALL) -> pa.Table:
+    """Return one row a metric (columns of diff_schema.DIFF_TOTALS), with the reasons of what is unknown.
+
+    ``compared`` tells which totals these are, as diff_scope.Scope does.
+    """
     [place] = summaries.find(_TOTAL)
     growth = diff_types(summaries).column("note")[place].as_py()
     rows = []
@@ -147,11 +200,11 @@ def diff_totals(summaries: Summaries, a: LoadedSnapshot, b: LoadedSnapshot) -> p
             numbers[name].to_arrow()[place].as_py()
             for numbers in (summaries.figures.before, summaries.figures.after)
         )
-        left_out = _list_left_out(summaries, name)
-        reasons = [f"not all known: {', '.join(left_out)}"] if left_out else []
-        reasons += _explain(a, b, name) if left_out or before is None or after is None else []
-        reasons += [growth] if name == "total_ws" and growth else []
         delta = to_signed(summaries.figures.deltas[name])[place].as_py()
+        left_out = _list_left_out(summaries, name, compared)
+        reasons = [f"not all known: {', '.join(left_out)}"] if left_out else []
+        reasons += _explain(a, b, name) if left_out or None in (before, after, delta) else []
+        reasons += [growth] if name == "total_ws" and growth else []
         rows.append((name, before, after, delta, bool(left_out), "; ".join(reasons) or None))
     columns = zip(*rows, strict=True)
     return build_table(
@@ -159,11 +212,14 @@ def diff_totals(summaries: Summaries, a: LoadedSnapshot, b: LoadedSnapshot) -> p
     )
 
 
-def _list_left_out(summaries: Summaries, name: str) -> list[str]:
+def _list_left_out(summaries: Summaries, name: str, compared: str) -> list[str]:
     """List the types of which the delta of Total leaves something out: one side does not know all of them.
 
     What neither side knows at all, as the page tables of two bare smaps texts, is no part of either total.
+    Totals that a source states say nothing of types; they may lack what is in no region.
     """
+    if compared not in (ALL, NOTHING):
+        return []
     one_side = summaries.figures.before[name].is_known ^ summaries.figures.after[name].is_known
     left_out = one_side | summaries.partial[name]
     return [
@@ -177,8 +233,8 @@ def _explain(a: LoadedSnapshot, b: LoadedSnapshot, name: str) -> list[str]:
     for side, snapshot, other in (("a", a, b), ("b", b, a)):
         if name in ESTIMATES and is_estimated(snapshot.regions, other.regions):
             reasons.append(f"in {side} only estimated, without VmFlags")
-        if not has_address_space(snapshot):
-            reasons.append(f"in {side}: {NO_ADDRESS_SPACE}")
+        if (reason := find_extent(snapshot).reason) is not None:
+            reasons.append(f"in {side}: {reason}")
         found = [row for row in snapshot.capability.to_pylist() if row["item"] == f"regions.{name}"]
         reasons += [f"in {side} {row['state']}: {row['reason'] or 'no reason given'}" for row in found]
     return reasons

@@ -25,12 +25,16 @@ SAME_INSTANCE = "same instance"
 DIFFERENT_INSTANCES = "different instances"
 UNPROVEN = "unproven"
 
+_KERNELS = {"android": "linux"}
+"""Systems that are called by another name than that of their kernel."""
+
 
 @dataclass(frozen=True)
 class Identity:
     """What tells one instance of a process from every other; None where the snapshot does not say.
 
-    `start_time` is in clock ticks since boot (proc_pid_stat(5), starttime), `pid_namespace` an inode number.
+    `start_time` is in clock ticks since boot (proc_pid_stat(5), starttime), `pid_namespace` an inode number,
+    `os` the system by its kernel: linux for Android, too.
     """
 
     host: str | None
@@ -38,6 +42,7 @@ class Identity:
     pid_namespace: int | None
     pid: int | None
     start_time: int | None
+    os: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ def identify(snapshot: LoadedSnapshot) -> Identity:
         pid_namespace=_as_number(process.get("pid_namespace")),
         pid=_as_number(process.get("pid")),
         start_time=_as_number(stat.get("starttime") if isinstance(stat, dict) else None),
+        os=_KERNELS.get(os, os) if (os := _as_text(host.get("os"))) else None,
     )
 
 
@@ -83,14 +89,14 @@ _START = ("AT_ENTRY", "AT_PHDR", "AT_BASE", "AT_RANDOM")
 def compare_instances(a: LoadedSnapshot, b: LoadedSnapshot) -> Comparison:
     """Tell if two snapshots are of one process instance.
 
-    One known difference proves two instances. Boot, pid namespace, pid and start time, all known and alike,
-    prove one, unless it called exec, which replaces all memory and none of these. The host id decides only
-    where no boot id does: a container and its host, under one kernel, have one boot id and may have two
-    machine ids.
+    One known difference proves two instances, that of the operating system too. Boot, pid namespace, pid and
+    start time, all known and alike, prove one, unless it called exec, which replaces all memory and none of
+    these. The host id decides only where no boot id does: a container and its host, under one kernel, have
+    one boot id and may have two machine ids.
     """
     one, two = identify(a), identify(b)
     same_boot = one.boot is not None and one.boot == two.boot
-    names = _NAMES if same_boot else {"host": "host", **_NAMES}
+    names = {"os": "operating system", **({} if same_boot else {"host": "host"}), **_NAMES}
     for field, name in names.items():
         left, right = getattr(one, field), getattr(two, field)
         if left is not None and right is not None and left != right:

@@ -111,8 +111,11 @@ class LoadedSnapshot:
         """
         if not (rows := self.raw.tables.get("allocations")) or not rows.rows:
             return None
-        stated = replace(self.raw, tables={"regions": rows}, capability=[])
-        return LoadedSnapshot(self.label, lambda: stated, self.rules).regions
+        return self.with_raw(replace(self.raw, tables={"regions": rows}, capability=[])).regions
+
+    def with_raw(self, raw: Snapshot) -> LoadedSnapshot:
+        """Return the same snapshot with other facts and tables."""
+        return LoadedSnapshot(self.label, lambda: raw, self.rules, last_of=self.last_of)
 
     @cached_property
     def threads(self) -> pa.Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +12,10 @@ from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.extent import ALL, NOTHING, find_extent, has_totals
 from mmpscope.analysis.facts import get_map, get_number
 from mmpscope.analysis.freespace import find_free
-from mmpscope.analysis.grouping import group_by
 from mmpscope.analysis.schema import COUNTERS, GATE, SUMMARY, TYPES
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.totals import TOTAL, read_totals
+from mmpscope.analysis.type_sums import TypeSums, sum_types
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -23,19 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["summarize"]
 
 _FREE, _UNUSABLE, _PAGE_TABLE = "Free", "Unusable", "Page Table"
-_GATES = "areas that do not count"
 _PAGE_TABLE_FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
 _FIGURES = ("size", *COUNTERS)
 _SUMMED = (*_FIGURES, "blocks", "allocations")
 _OF_PARTS = "private"
 """The figure that VMMap itself sums over sub-blocks; all others it sums over allocations."""
-
-
-class _Row(NamedTuple):
-    """One row under construction: null where nothing is known, ``partial`` where something is left out."""
-
-    values: dict[str, int | None]
-    partial: set[str]
 
 
 def summarize(snapshot: LoadedSnapshot) -> pa.Table:
@@ -50,7 +42,7 @@ def summarize(snapshot: LoadedSnapshot) -> pa.Table:
     """
     extent = find_extent(snapshot)
     if extent.shown == NOTHING:
-        rows = {name: _Row({}, set()) for name in (TOTAL, *TYPES)}
+        rows = {name: TypeSums({}, set()) for name in (TOTAL, *TYPES)}
     elif extent.shown != ALL and has_totals(snapshot):
         rows = _take_totals(snapshot)
     else:
@@ -58,10 +50,10 @@ def summarize(snapshot: LoadedSnapshot) -> pa.Table:
     return _build([(name, rows[name]) for name in (TOTAL, *TYPES)])
 
 
-def _sum_regions(snapshot: LoadedSnapshot, *, is_whole: bool) -> dict[str, _Row]:
+def _sum_regions(snapshot: LoadedSnapshot, *, is_whole: bool) -> dict[str, TypeSums]:
     of_regions = _sum_types(snapshot)
     absent = {**dict.fromkeys(_SUMMED, 0), "largest": 0} if is_whole else {}
-    rows = {name: _Row({**absent}, set()) for name in TYPES} | of_regions
+    rows = {name: TypeSums({**absent}, set()) for name in TYPES} | of_regions
     rows |= _sum_holes(snapshot) if is_whole else {name: _make_hole(None) for name in (_UNUSABLE, _FREE)}
     rows[_PAGE_TABLE] = _read_page_table(snapshot)
     total = _add_up(row for name, row in rows.items() if name != _FREE)
@@ -69,17 +61,17 @@ def _sum_regions(snapshot: LoadedSnapshot, *, is_whole: bool) -> dict[str, _Row]
     if not is_whole:
         for row in (total, *of_regions.values()):
             row.partial.update(name for name in (*_SUMMED, "largest") if row.values.get(name) is not None)
-        rows |= {name: _Row({}, set()) for name in (_UNUSABLE, _FREE)}
+        rows |= {name: TypeSums({}, set()) for name in (_UNUSABLE, _FREE)}
     return {TOTAL: total, **rows}
 
 
-def _take_totals(snapshot: LoadedSnapshot) -> dict[str, _Row]:
+def _take_totals(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
     """Take the figures that the source states; a total that it leaves to us is the sum of its types."""
     stated = read_totals(snapshot)
-    rows = {name: _Row(stated.get(name, {}), set()) for name in TYPES}
-    parts = [_Row(values, set()) for name, values in stated.items() if name not in (TOTAL, _FREE)]
+    rows = {name: TypeSums(stated.get(name, {}), set()) for name in TYPES}
+    parts = [TypeSums(values, set()) for name, values in stated.items() if name not in (TOTAL, _FREE)]
     summed, whole = _add_up(parts), stated.get(TOTAL, {})
-    total = _Row({name: whole.get(name) for name in (*_SUMMED, "largest")}, set())
+    total = TypeSums({name: whole.get(name) for name in (*_SUMMED, "largest")}, set())
     for name in total.values:
         if total.values[name] is None and parts:
             total.values[name] = summed.values[name]
@@ -88,52 +80,33 @@ def _take_totals(snapshot: LoadedSnapshot) -> dict[str, _Row]:
         rows[_PAGE_TABLE] = _read_page_table(snapshot)
         added = _add_up([total, rows[_PAGE_TABLE], _make_hole(None)])
         kept = {name: value for name, value in total.values.items() if value is None or name not in _FIGURES}
-        total = _Row({**added.values, **kept}, {name for name in added.partial if name not in kept})
+        total = TypeSums({**added.values, **kept}, {name for name in added.partial if name not in kept})
     return {TOTAL: total, **rows}
 
 
-def _forget_unknown(total: _Row, of_regions: dict[str, _Row]) -> None:
+def _forget_unknown(total: TypeSums, of_regions: dict[str, TypeSums]) -> None:
     """Make a figure of Total null that no region tells: the zeros of empty types are no part of an answer."""
     for name in _FIGURES if of_regions else ():
         if all(row.values[name] is None for row in of_regions.values()):
             total.values[name] = None
 
 
-def _sum_types(snapshot: LoadedSnapshot) -> dict[str, _Row]:
+def _sum_types(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
     allocations = list_allocations(snapshot)
     if snapshot.stated_allocations is None:
-        rows = _sum_table(snapshot.regions, _FIGURES)
+        rows = sum_types(snapshot.regions, _FIGURES)
     else:
-        rows = _sum_table(allocations, _FIGURES)
-        for name, row in _sum_table(snapshot.regions, (_OF_PARTS,)).items():
-            known = rows.setdefault(name, _Row(dict.fromkeys((*_SUMMED, "largest")), set()))
+        rows = sum_types(allocations, _FIGURES)
+        for name, row in sum_types(snapshot.regions, (_OF_PARTS,)).items():
+            known = rows.setdefault(name, TypeSums(dict.fromkeys((*_SUMMED, "largest")), set()))
             known.values[_OF_PARTS] = row.values[_OF_PARTS]
             known.partial.difference_update({_OF_PARTS} - row.partial)
             known.partial.update(row.partial)
     _count_allocations(RawColumns(allocations), rows)
-    return {name: row for name, row in rows.items() if name != _GATES}
-
-
-def _sum_table(table: pa.Table, figures: Iterable[str]) -> dict[str, _Row]:
-    """Sum up figures and blocks by type, over regions or allocations."""
-    columns = RawColumns(table)
-    counted = ~columns.text("subtype").equals(GATE)
-    types = columns.text("type")
-    groups = group_by(np.where(counted, types.codes, -1))
-    names = [str(types.values[types.codes[row]]) if counted[row] else _GATES for row in groups.first]
-    rows = {name: _Row({}, set()) for name in names}
-    blocks = RawColumns(table.select(["blocks"]).cast(pa.schema([("blocks", pa.uint64())])))
-    for figure in (*figures, "blocks"):
-        sums = groups.sum((blocks if figure == "blocks" else columns).numbers(figure))
-        known = sums.numbers.is_known
-        for index, name in enumerate(names):
-            rows[name].values[figure] = int(sums.numbers.values[index]) if known[index] else None
-            if sums.partial[index]:
-                rows[name].partial.add(figure)
     return rows
 
 
-def _count_allocations(allocations: RawColumns, rows: dict[str, _Row]) -> None:
+def _count_allocations(allocations: RawColumns, rows: dict[str, TypeSums]) -> None:
     counted = ~allocations.text("subtype").equals(GATE)
     types, size = allocations.text("type"), allocations.numbers("size").values
     for name, row in rows.items():
@@ -142,7 +115,7 @@ def _count_allocations(allocations: RawColumns, rows: dict[str, _Row]) -> None:
         row.values["largest"] = int(size[of_type].max(initial=0))
 
 
-def _sum_holes(snapshot: LoadedSnapshot) -> dict[str, _Row]:
+def _sum_holes(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
     holes = RawColumns(find_free(snapshot))
     size, rows = holes.numbers("size").values, {}
     for name in (_UNUSABLE, _FREE):
@@ -152,17 +125,17 @@ def _sum_holes(snapshot: LoadedSnapshot) -> dict[str, _Row]:
     return rows
 
 
-def _make_hole(size: int | None, count: int | None = None, largest: int | None = None) -> _Row:
+def _make_hole(size: int | None, count: int | None = None, largest: int | None = None) -> TypeSums:
     """Make the row of what holds nothing: it has a size, which may be unknown, and none of any figure."""
     values = dict.fromkeys(COUNTERS, 0) | {"blocks": count, "allocations": count}
-    return _Row({**values, "size": size, "largest": largest}, set())
+    return TypeSums({**values, "size": size, "largest": largest}, set())
 
 
 def _sum(values: np.ndarray) -> int:
     return int(values.sum(dtype=np.uint64))
 
 
-def _read_page_table(snapshot: LoadedSnapshot) -> _Row:
+def _read_page_table(snapshot: LoadedSnapshot) -> TypeSums:
     """Read the size of the page tables as the source has it (VMMap), else from the status of Linux.
 
     There it is VmPTE, and VmPMD, which Linux 4.0 to 4.14 counted apart.
@@ -172,11 +145,11 @@ def _read_page_table(snapshot: LoadedSnapshot) -> _Row:
     if size is None and (size := get_number(status, "VmPTE")) is not None:
         size += get_number(status, "VmPMD") or 0
         size = size if size < 1 << 64 else None
-    return _Row({**dict.fromkeys(COUNTERS, 0), **dict.fromkeys(_PAGE_TABLE_FIGURES, size)}, set())
+    return TypeSums({**dict.fromkeys(COUNTERS, 0), **dict.fromkeys(_PAGE_TABLE_FIGURES, size)}, set())
 
 
-def _add_up(rows: Iterable[_Row]) -> _Row:
-    total, everything = _Row({}, set()), list(rows)
+def _add_up(rows: Iterable[TypeSums]) -> TypeSums:
+    total, everything = TypeSums({}, set()), list(rows)
     for name in _SUMMED:
         values = [row.values.get(name) for row in everything]
         known = [value for value in values if value is not None]
@@ -189,7 +162,7 @@ def _add_up(rows: Iterable[_Row]) -> _Row:
     return total
 
 
-def _build(rows: list[tuple[str, _Row]]) -> pa.Table:
+def _build(rows: list[tuple[str, TypeSums]]) -> pa.Table:
     columns: dict[str, object] = {"type": [name for name, _ in rows]}
     for field in SUMMARY[1:-1]:
         columns[field.name] = [row.values.get(field.name) for _, row in rows]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.diff_schema import CHANGED, DIFF_TABLES, MOVED, OTHERS
 from mmpscope.analysis.export import describe_columns, iterate_rows
+from mmpscope.analysis.extent import ALL, NOTHING
 from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_address, show_count, show_kib
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_heads
@@ -101,11 +102,11 @@ def _advise(result: DiffResult) -> str:
 
 
 def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
-    if any(side.count is None for side in result.map_count):
+    if NOTHING in (result.scope.totals, *(extent.shown for extent in result.scope.extents)):
         return ["what changed is not known"]
     lacks_a_side = any((row["a"] is None) != (row["b"] is None) for row in result.totals.to_pylist())
     if result.is_empty and not lacks_a_side:
-        return ["nothing changed"]
+        return ["nothing changed" if result.scope.regions == ALL else "nothing changed of what both tell"]
     metric, ranges = result.metric, result.ranges.to_pylist()
     told = [_count_words(ranges)] if ranges else []
     parts = [
@@ -129,12 +130,14 @@ def _draw_totals(result: DiffResult, screen: Screen) -> list[str]:
     notes = [show_name(row["note"] or "") for row in rows]
     marks = [_PARTLY if row["partial"] and row["delta"] is not None else "" for row in rows]
     changes = [show_kib(row["delta"], sign=True) + mark for row, mark in zip(rows, marks, strict=True)]
+    is_counted = any(side.applies for side in result.map_count)
+    mappings = ["Mappings", show_count(before), show_count(after), show_count(more, sign=True)] * is_counted
     columns = [
-        TextColumn("Total", [*names, "Mappings"]),
-        TextColumn("Before", [*(show_kib(row["a"]) for row in rows), show_count(before)], True),
-        TextColumn("After", [*(show_kib(row["b"]) for row in rows), show_count(after)], True),
-        TextColumn("Change", [*changes, show_count(more, sign=True)], True),
-        TextColumn("", [*[""] * len(rows), _describe_limit(result)]),
+        TextColumn("Total", [*names, *mappings[:1]]),
+        TextColumn("Before", [*(show_kib(row["a"]) for row in rows), *mappings[1:2]], True),
+        TextColumn("After", [*(show_kib(row["b"]) for row in rows), *mappings[2:3]], True),
+        TextColumn("Change", [*changes, *mappings[3:]], True),
+        TextColumn("", [*[""] * len(rows), *[_describe_limit(result)] * is_counted]),
     ]
     note = f"sizes in KiB; {_PARTLY} as far as it is known" if any(marks) else "sizes in KiB"
     return [*render_table(columns, screen, explain_marks(columns, note)), *_list_notes(names, notes, screen)]

@@ -42,9 +42,6 @@ def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
     extent = find_extent(snapshot)
     return {
         "label": snapshot.label,
-        "source": describe_source(snapshot),
-        "shows": extent.shown,
-        "lacks": extent.reason,
         "pid": get_number(snapshot.process, "pid"),
         "name": show_fact(snapshot.process.get("name")),
         "exe": show_fact(snapshot.process.get("exe")),
@@ -54,6 +51,9 @@ def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
         "kernel": show_fact(host.get("kernel")),
         "machine": show_fact(host.get("machine")),
         "usable_range": {"start": f"0x{start:016x}", "end": f"0x{end:016x}", "source": source},
+        "source": describe_source(snapshot),
+        "shows": extent.shown,
+        "lacks": extent.reason,
     }
 
 
