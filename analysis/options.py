@@ -28,7 +28,7 @@ __all__ = [
     "expand_groups",
 ]
 
-_INPUT = "Files of any readable format, also .gz; FILE#3, FILE#-1: one snapshot; folders; patterns; -."
+_INPUT = "Files of any readable format, also packed; FILE#3, FILE#-1: one snapshot; folders; patterns; -."
 
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT", help=_INPUT, show_default=False)]
 

@@ -1,5 +1,5 @@
-"""Write the generated parts of the documents: docs/cli.md, and every block of output in README.md and
-docs/*.md.
+"""Write the generated parts of the documents: docs/cli.md, the tables of docs/metrics.md and docs/formats.md,
+and every block of output in README.md and docs/*.md.
 
 `python -m docs.generate` rewrites them, `--check` only tells which are stale (exit code 1). A block is a
 fence after a comment `<!-- output: mmp summary samples/leak.mmp -->`; in docs/api.md, each `text` fence
@@ -21,6 +21,7 @@ from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
 from docs.columns import write_columns
+from docs.formats_table import write_formats
 
 ROOT = Path(__file__).parent.parent
 COLUMNS = {"COLUMNS": "100", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
@@ -88,7 +89,7 @@ def _generate() -> Iterator[tuple[Path, str]]:
     yield ROOT / "docs" / "cli.md", describe_commands()
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         if path.name not in {"cli.md", "api.md"}:
-            yield path, write_columns(_OUTPUT.sub(_run_again, path.read_text()))
+            yield path, write_formats(write_columns(_OUTPUT.sub(_run_again, path.read_text())))
     api = ROOT / "docs" / "api.md"
     yield api, execute(api.read_text())
 

@@ -39,7 +39,7 @@ def report_info(source: Source, rows: Sequence[dict[str, Any]]) -> Report:
 
     def draw(screen: Screen) -> list[str]:
         told = describe_faults(source.faults, verbose=screen.verbose)
-        lines = [_draw_title(source), *(f"  damage: {sentence}" for sentence in told)]
+        lines = [_draw_title(source), *(f"  fault: {sentence}" for sentence in told)]
         if rows:
             lines += ["", *_draw_snapshots(rows, source.format, screen), ""]
         for row in rows if screen.verbose else rows[-1:]:

@@ -34,5 +34,6 @@ FORMATS = (
         tools="mmp collect, mmp-collect, mmp convert",
         gives=("whatever the source had, and the reason where it had not",),
         lacks=(),
+        known_by="the frame that it begins with, or one that was cut or damaged",
     ),
 )

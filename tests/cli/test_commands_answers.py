@@ -181,7 +181,7 @@ def test_damage_that_partial_survived_is_told(tmp_path: Path) -> None:
     assert run_mmp("summary", path, "--partial", "-q").err == ""
     shown = run_mmp("info", path, "--partial")
     assert (shown.code, shown.err) == (0, "")
-    assert "damage: the file ends inside an unfinished snapshot frame" in shown.out
+    assert "fault: the file ends inside an unfinished snapshot frame" in shown.out
 
 
 def test_an_empty_text_is_a_process_without_address_space(tmp_path: Path) -> None:
