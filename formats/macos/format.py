@@ -1,0 +1,50 @@
+"""What macOS prints of memory, as the registry knows it."""
+
+from __future__ import annotations
+
+import re
+
+from mmpscope.formats.interface import Format, Input
+from mmpscope.formats.proc.source_text import normalize
+from mmpscope.formats.source import Source
+
+__all__ = ["FORMATS"]
+
+_VMMAP = re.compile(
+    rb"^[ \t]*(?:Virtual Memory Map of process \d+|==== (?:Non-writable |Writable )?regions for process \d+|"
+    rb"[^\[\n]{1,80}-[^\[\n]{1,40}\[[^\]\n]{1,60}\] [-r][-w][-x]/[-r][-w][-x] SM=)",
+    re.MULTILINE,
+)
+_OTHERS = re.compile(rb"^(?:\S.{0,80} \[\d+\]: \d\d-bit +Footprint: |All zones: \d+ nodes )", re.MULTILINE)
+
+
+def _to_text(head: bytes) -> bytes:
+    """Normalize a head that may be cut within a character; binary content is no text."""
+    text = normalize(head[: len(head) // 4 * 4] or head).text
+    return b"" if b"\0" in text else text
+
+
+def _is_macos(head: bytes) -> bool:
+    """Whether this is a report of vmmap, or of its neighbours footprint and heap, which are refused."""
+    text = _to_text(head)
+    return _VMMAP.search(text) is not None or _OTHERS.search(text) is not None
+
+
+def _open(given: Input) -> Source:
+    from mmpscope.formats.macos.reader import open_report
+
+    return open_report(given.stream, given.name)
+
+
+FORMATS = (
+    Format(
+        name="macos-vmmap",
+        title="macOS vmmap text",
+        sniff=_is_macos,
+        open=_open,
+        tools="vmmap of macOS, report formats 2.0 to 2.4 (Mac OS X 10.5 to macOS 26)",
+        gives=("regions", "working sets", "dirty", "swap", "process", "totals"),
+        lacks=("committed", "private", "PSS", "threads", "modules", "limits"),
+        known_by="`Virtual Memory Map of process`, a `==== ... regions for process` line, or one of its rows",
+    ),
+)
