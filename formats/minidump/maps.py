@@ -85,7 +85,7 @@ def _read_info(dump: DumpFile, stream: Stream, machine: Machine | None, page_siz
     info = read_memory_info(dump, stream, has_free=has_free)
     known = Map(stream.name, info.encode(), sum(info.columns["size"]))
     if info.free or has_free:
-        known.process["range"] = {"start": info.start, "end": info.end, "source": stream.name}
+        known.process["range"] = _state_range(info.start, info.end, stream.name)
     else:
         known.process["range"] = _tell_range(info.start, info.end, machine, page_size)
     known.capability = [
@@ -142,11 +142,13 @@ def _tell_range(lowest: int, highest: int, machine: Machine | None, page_size: i
     if machine is not None and machine.bits is not None:
         space = task_size(machine.bits, machine.name, page_size=page_size or _USUAL_PAGE, highest=highest)
     space = space or infer_end(highest)
-    return {
-        "start": min(_FIRST_ADDRESS, lowest),
-        "end": space.end,
-        "source": f"vm.mmap_min_addr is assumed; {space.source}",
-    }
+    source = f"vm.mmap_min_addr is assumed; {space.source}"
+    return _state_range(min(_FIRST_ADDRESS, lowest), space.end, source)
+
+
+def _state_range(start: int, end: int, source: str) -> Facts:
+    """State the usable range; 2^64 itself fits no number of a file, and no process owns the last byte."""
+    return {"start": start, "end": min(end, (1 << 64) - 1), "source": source}
 
 
 _READERS = {StreamType.MEMORY_INFO_LIST: _read_info, StreamType.LINUX_MAPS: _read_text}

@@ -12,7 +12,7 @@ from itertools import compress
 from operator import add, ne
 from typing import NamedTuple
 
-from mmpscope.formats.errors import LimitError
+from mmpscope.formats.errors import CorruptError, LimitError
 from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.minidump.directory import Stream
 from mmpscope.formats.minidump.dump_file import DumpFile
@@ -66,6 +66,8 @@ def read_memory_info(dump: DumpFile, stream: Stream, *, has_free: bool) -> Memor
     if records.entries * len(_NAMES) > DEFAULT_LIMITS.table_cells:
         raise LimitError(f"{stream.name} has {records.entries:,} entries", offset=stream.offset)
     columns = _read_columns(dump, records)
+    if not columns["start"]:
+        raise CorruptError(f"{stream.name} is empty", offset=stream.offset, now="Take another dump.")
     if dump.bits == 32:
         _narrow(dump, records, columns)
     doubts = [] if records.is_whole else [f"{stream.name} is cut"]
@@ -122,6 +124,9 @@ def _note_breaks(
     start = columns["start"]
     ends = list(map(add, start, columns["size"]))
     counted = 0
+    if has_free and start and start[0]:
+        dump.faults.add("the list does not begin at address 0", offset=records.offset)
+        counted = 1
     for row in compress(range(1, len(start)), map(ne, ends, start[1:])):
         is_gap = start[row] > ends[row - 1]
         if is_gap and not has_free:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from mmpscope.formats.errors import FormatError
 from mmpscope.formats.minidump.directory import Stream
@@ -122,10 +122,9 @@ def _name_pdb(data: bytes) -> bytes:
 
 def tabulate_modules(modules: Sequence[Module]) -> Table:
     """Make a table of modules: path, low, high, timestamp, checksum, file_version, pdb, build_id."""
-    rows = [asdict(module) for module in modules]
     texts = {"path": "wtf-8", "file_version": "utf-8", "pdb": "bytes", "build_id": "utf-8"}
     columns = {}
     for name in Module.__dataclass_fields__:
-        values = [row[name] for row in rows]
+        values = [getattr(module, name) for module in modules]
         columns[name] = Plain("text", values, text=texts[name]) if name in texts else Plain("uint", values)
-    return encode_table(columns, len(rows))
+    return encode_table(columns, len(modules))

@@ -5,8 +5,6 @@ A stream that is damaged costs what it would have told; only without a map is th
 
 from __future__ import annotations
 
-import ntpath
-import posixpath
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -42,7 +40,7 @@ _ADVICE = (
     "Take one with MiniDumpWithFullMemoryInfo, as `procdump -ma` does; on Linux one with a copy of "
     "/proc/PID/maps, as Breakpad makes it."
 )
-_WOW64 = b"wow64.dll"
+_WOW64 = b"\\wow64.dll"
 _WINDOWS_PAGE = 4096
 """Of x86, x64 and ARM64; only Itanium had another one."""
 _IN_WOW64 = "a 64-bit dump of a 32-bit process (it has wow64.dll): threads show their 64-bit side"
@@ -181,9 +179,8 @@ def _describe_process(machine: Machine | None, modules: list[Module], told: Fact
     is_windows = machine is not None and machine.os == "windows"
     path = modules[0].path if modules else None
     if path:
-        split = ntpath.split if is_windows else posixpath.split
         facts["exe"] = to_fact(path)
-        facts["name"] = told.get("name") or to_fact(split(path)[1])
+        facts["name"] = told.get("name") or to_fact(path.rpartition(b"\\" if is_windows else b"/")[2])
     if machine is None or machine.bits is None:
         return facts
     facts["bits"] = machine.bits
@@ -197,4 +194,4 @@ def _describe_process(machine: Machine | None, modules: list[Module], told: Fact
 
 
 def _is_wow64(module: Module) -> bool:
-    return module.path is not None and ntpath.basename(module.path).lower() == _WOW64
+    return module.path is not None and module.path[-len(_WOW64) :].lower() == _WOW64

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from mmpscope.formats.errors import FormatError
@@ -138,9 +138,8 @@ def add_names(dump: DumpFile, stream: Stream, threads: Sequence[Thread]) -> None
 
 def tabulate_threads(threads: Sequence[Thread]) -> Table:
     """Make a table of threads: tid, name, sp, ip, stack_start, stack_size (bytes), teb and their times."""
-    rows = [asdict(thread) for thread in threads]
     columns = {}
     for name in Thread.__dataclass_fields__:
-        values = [row[name] for row in rows]
+        values = [getattr(thread, name) for thread in threads]
         columns[name] = Plain("text", values, text="wtf-8") if name == "name" else Plain("uint", values)
-    return encode_table(columns, len(rows))
+    return encode_table(columns, len(threads))
