@@ -15,10 +15,22 @@ import zipfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import TypedDict
 
 from mmpscope.formats.interface import Format
 from mmpscope.formats.registry import list_formats
+from support import macos_reports
+from support.core_builder import CoreFile, Region, make_auxv, make_files, make_prstatus, make_psinfo
 from support.corpus import CORPUS, ROOT
+from support.minidump_builder import (
+    AMD64,
+    END,
+    SMALL,
+    DumpBuilder,
+    fill_space,
+    make_context,
+    make_small_dump,
+)
 from support.small_file import make_small_file
 from support.smaps_text import Block, MapLine, make_block
 from support.vmmap_builder import CsvStyle, TextStyle, XmlStyle, write_csv, write_text, write_xml
@@ -29,6 +41,7 @@ __all__ = ["list_own_seeds", "list_packed_seeds", "list_seeds"]
 _HEAD_BYTES = 64 * 1024
 _MOST_BYTES = 100_000
 _KEPT_OF_TEXT = 6000
+_LINUX_MAPS = 0x4767_0009  # a stream of Breakpad: /proc/PID/maps
 _OUR_FOLDERS = (Path(__file__).with_name("texts"), ROOT / "samples", ROOT / "tests" / "compat")
 
 
@@ -75,6 +88,9 @@ def _build() -> Iterator[bytes]:
     yield b"".join(line + b"\n" for line in _list_map_lines(5))
     yield from _build_vmmap()
     yield from list_packed_seeds()
+    yield from _build_dumps()
+    yield from _build_cores()
+    yield macos_reports.WHOLE.encode()
 
 
 def _build_vmmap() -> Iterator[bytes]:
@@ -87,6 +103,42 @@ def _build_vmmap() -> Iterator[bytes]:
     yield write_csv(DEVENV, CsvStyle(only=""))
     yield write_text(DEVENV, TextStyle(encoding="cp1252"))
     yield write_text(DEVENV64, TextStyle(encoding="utf-8", headed=True, right=True))
+
+
+def _build_dumps() -> Iterator[bytes]:
+    """Build minidumps: one of Windows with every stream that is read, and one of Breakpad on Linux."""
+    dump = DumpBuilder()
+    dump.system()
+    dump.misc()
+    dump.memory_info(fill_space(SMALL, END))
+    dump.modules([(0x7FF6_1234_0000, 0x6000, dump.string("C:\\a b.exe"), b"RSDS" + bytes(20) + b"a.pdb\0")])
+    dump.unloaded([(0x10000, 0x1000, dump.string("gone.dll"))])
+    dump.threads([(7, 0x21000, 0x20000, 0x1000, make_context(AMD64, 0x20800, 0x7FF6_1234_1000))])
+    dump.thread_infos([(7, 133_000_000_000_000_000, 0x7FF6_1234_1000)])
+    dump.thread_names([(7, dump.string("worker"))])
+    yield dump.finish()
+    yield make_small_dump()
+    linux = DumpBuilder()
+    linux.system(platform=0x8201)
+    linux.stream(_LINUX_MAPS, b"".join(line + b"\n" for line in _list_map_lines(4)))
+    yield linux.finish()
+
+
+def _build_cores() -> Iterator[bytes]:
+    for elf_class, order in ((64, "<"), (32, "<"), (64, ">")):
+        wide: _Layout = {"elf_class": elf_class, "order": order}
+        notes = make_prstatus(7, [0x1000 + register for register in range(48)], **wide)
+        notes += make_psinfo(7, b"shop", b"./shop --all", **wide) + make_auxv(
+            [(3, 0x400040), (6, 4096)], **wide
+        )
+        notes += make_files([(0x400000, 0x404000, 3, b"/opt/my shop")], **wide)
+        regions = [Region(0x400000, 0x4000, 5, b"\x7fELF"), Region(0x500000, 0x8000)]
+        yield CoreFile(regions, notes, elf_class, order, 62 if elf_class == 64 else 3).build()
+
+
+class _Layout(TypedDict):
+    elf_class: int
+    order: str
 
 
 _NAMES = (b"/usr/bin/a b", b"[heap]", None, b"/memfd:x (deleted)", b"[stack]")

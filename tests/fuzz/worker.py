@@ -134,7 +134,13 @@ def _run_atheris(session: _Session, target: Target, task: Task) -> None:
         (folder / str(number)).write_bytes(data[:_LONGEST_INPUT])
     words = Path(task.folder, "words")
     words.write_text("".join(f'"{_escape(token)}"\n' for token in TOKENS))
-    options = [f"-seed={task.seed + 1}", f"-dict={words}", f"-max_len={_LONGEST_INPUT}", "-verbosity=0"]
+    options = [
+        f"-seed={task.seed + 1}",
+        f"-dict={words}",
+        f"-max_len={_LONGEST_INPUT}",
+        "-len_control=0",
+        "-verbosity=0",
+    ]
     # Time and memory are watched by us; libFuzzer would end at the first find.
     options += ["-timeout=0", "-rss_limit_mb=0", "-detect_leaks=0", "-print_final_stats=0"]
     consume: Callable[[bytes], None] = session.run
