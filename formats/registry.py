@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -50,7 +51,13 @@ is asked, so that our own files cost no more than our own reader.
 def list_formats() -> Iterator[Format]:
     """Yield every format that can be read, in the order in which they are tried."""
     for package in PACKAGES:
-        yield from import_module(f"mmpscope.formats.{package}.format").FORMATS
+        yield from _load(package)
+
+
+@cache
+def _load(package: str) -> tuple[Format, ...]:
+    formats: tuple[Format, ...] = import_module(f"mmpscope.formats.{package}.format").FORMATS
+    return formats
 
 
 def find_format(head: bytes) -> Format | None:

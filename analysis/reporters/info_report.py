@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from mmpscope.analysis.facts import get_map, get_number, show_fact
@@ -71,7 +72,7 @@ def describe_entry(entry: Entry, snapshot: Snapshot) -> dict[str, Any]:
     regions, moved = snapshot.tables.get("regions"), snapshot.moment.get("map_moved")
     cost = get_map(snapshot.moment, "cost")
     moved, cost = moved if isinstance(moved, bool) else None, get_map(snapshot.moment, "cost")
-    known, origin = [*snapshot.capture.capability, *snapshot.capability], get_map(process, "source")
+    known, origin = (*snapshot.capture.capability, *snapshot.capability), get_map(process, "source")
     return {
         "index": entry.index,
         "time_ns": _first(get_number(snapshot.moment, "time_ns"), entry.time_ns),
@@ -84,8 +85,14 @@ def describe_entry(entry: Entry, snapshot: Snapshot) -> dict[str, Any]:
         "cost_ns": {name: spent for name in cost if (spent := get_number(cost, name)) is not None},
         "read_ns": get_number(snapshot.moment, "read_ns"),
         "map_moved": moved if isinstance(moved, bool) else None,
-        "capability": [asdict(row) for row in known],
+        "capability": _describe_capability(known),
     }
+
+
+@lru_cache(maxsize=64)
+def _describe_capability(known: tuple[Capability, ...]) -> list[dict[str, Any]]:
+    """Describe it once for all snapshots that lack the same: an archive may hold a hundred thousand."""
+    return [asdict(row) for row in known]
 
 
 def _first(*values: Any) -> Any:

@@ -147,11 +147,13 @@ def _unpacked(
         chunks = archive.read_chunks(member)
         first = next(chunks, b"")
         head = first[:HEAD_BYTES]
-        if find_packing(head) is None and find_format(head) is None:
-            raise UnknownFormatError("it is no snapshot")
+        known, is_packed = find_format(head), find_packing(head) is not None
+        if known is None and not is_packed:
+            raise UnknownFormatError("it is no snapshot")  # not copied: it may be a film
         stream = opened.enter_context(spool(chain([first], chunks)))
-        stream, head = unwrap(stream, partial, faults, opened)
-        known = find_format(head)
+        if is_packed:
+            stream, head = unwrap(stream, partial, faults, opened)
+            known = find_format(head)
         if known is None:
             raise UnknownFormatError("it is no snapshot")
         if known.name in ARCHIVES:
