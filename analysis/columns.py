@@ -117,6 +117,21 @@ class Text:
         nulls: Bools = self.codes == len(self.values) - 1
         return nulls
 
+    def fill(self, other: Text) -> Text:
+        """Take the other's text where this one is null."""
+        if not self.is_null.any():
+            return self
+        texts = list(dict.fromkeys((*self.values[:-1], *other.values[:-1])))
+        places = {text: place for place, text in enumerate((*texts, None))}
+        own, others = (
+            np.array([places[value] for value in text.values], np.int32)[text.codes] for text in (self, other)
+        )
+        return Text(np.where(self.is_null, others, own), (*texts, None))
+
+    def only(self, mask: Bools) -> Text:
+        """Keep this where ``mask`` is true; it is null elsewhere."""
+        return Text(np.where(mask, self.codes, np.int32(len(self.values) - 1)), self.values)
+
     def take(self, rows: NDArray[np.int64]) -> Text:
         """Return the text of some rows."""
         return Text(self.codes[rows], self.values)

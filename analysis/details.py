@@ -10,7 +10,7 @@ from mmpscope.analysis.columns import Codes, Text
 from mmpscope.analysis.layout import Layout, Rows
 from mmpscope.analysis.schema import TYPES
 
-__all__ = ["Words", "count_views", "group_threads", "name_thread"]
+__all__ = ["Words", "count_views", "find_stacks", "group_threads"]
 
 _SHOWN_THREADS = 3
 _STACK = TYPES.index("Stack")
@@ -66,20 +66,26 @@ def count_views(words: Words, layout: Layout, classes: Classes) -> None:
     words.codes[rows] = added[code]
 
 
-def name_thread(surroundings: Surroundings, thread: int) -> str:
+def _name_thread(surroundings: Surroundings, thread: int) -> str:
     """Return id and name of a thread, as in ``tid 4711 worker``."""
     ids, names = surroundings.threads.numbers("tid"), surroundings.threads.text("name")
     name = names.values[int(names.codes[thread])]
     return f"tid {ids.values[thread]}" if name is None else f"tid {ids.values[thread]} {name}"
 
 
-def group_threads(classes: Classes, surroundings: Surroundings) -> Iterable[tuple[int, str]]:
-    """Return the rows of stacks in which stack pointers lie, each with the words for its threads."""
-    rows: Rows = classes.thread_rows
-    on_stack = np.flatnonzero((rows >= 0) & (classes.type[rows] == _STACK)) if len(classes.type) else rows[:0]
+def find_stacks(classes: Classes) -> Rows:
+    """Return for each thread the row of its stack; -1 where it is unknown, or no stack."""
+    rows = classes.thread_rows
+    if not len(classes.type):
+        return rows
+    return np.where((rows >= 0) & (classes.type[rows] == _STACK), rows, -1)
+
+
+def group_threads(rows: Rows, surroundings: Surroundings) -> Iterable[tuple[int, str]]:
+    """Return the rows that threads point to, each with the words for its threads; -1 is none."""
     of_row: dict[int, list[str]] = {}
-    for thread in on_stack.tolist():
-        of_row.setdefault(int(rows[thread]), []).append(name_thread(surroundings, thread))
+    for thread in np.flatnonzero(rows >= 0).tolist():
+        of_row.setdefault(int(rows[thread]), []).append(_name_thread(surroundings, thread))
     for row, people in of_row.items():
         more = f" and {len(people) - _SHOWN_THREADS} more" if len(people) > _SHOWN_THREADS else ""
         yield row, ", ".join(people[:_SHOWN_THREADS]) + more

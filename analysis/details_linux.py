@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from mmpscope.analysis.classify import Classes, Surroundings
 from mmpscope.analysis.columns import Text
-from mmpscope.analysis.details import Words, count_views, group_threads
+from mmpscope.analysis.details import Words, count_views, find_stacks, group_threads
 from mmpscope.analysis.images import Images, Share
 from mmpscope.analysis.layout import Layout
 from mmpscope.analysis.schema import TYPES
@@ -22,7 +22,7 @@ def describe_regions(layout: Layout, classes: Classes, surroundings: Surrounding
     count_views(words, layout, classes)
     if classes.images is not None:
         _name_parts(words, layout, classes, classes.images, surroundings.modules.text("path"))
-    for row, people in group_threads(classes, surroundings):
+    for row, people in group_threads(find_stacks(classes), surroundings):
         words.append(row, people)
     _copy_to_guards(words, layout, classes)
     return words.finish()

@@ -42,7 +42,27 @@ class Images:
 
     @cached_property
     def module(self) -> Rows:
-        """Row of the module that a file region is a part of, by address and path; -1 where there is none."""
+        """Row of the module that a file region is a part of, by address and path; -1 where there is none.
+
+        A dump's list of modules may know the first mapping of a file alone (seen in one of Breakpad: the
+        program at 400000-41a000, and its data at 619000). What goes on from there, by the look of it, is part
+        of the module as well.
+        """
+        within = self._find_within()
+        rows = np.flatnonzero((within >= 0) & ~np.append(self._is_read, False)[within])
+        if not len(rows):
+            return within
+        load = self._layout.load
+        of_load = np.full(load.max() + 2, -1, np.int64)
+        of_load[load[rows][::-1]] = within[rows][::-1]
+        return np.where(within < 0, of_load[load], within)
+
+    @property
+    def _is_read(self) -> Bools:
+        """Modules whose ELF header was read, so that their extent is known."""
+        return self._modules.numbers("elf_class").is_known
+
+    def _find_within(self) -> Rows:
         low, high = self._modules.numbers("low").values, self._modules.numbers("high").values
         found = np.full(self._layout.rows, -1, np.int64)
         if not len(low):
@@ -56,7 +76,7 @@ class Images:
 
     def _is_same_file(self, module: Rows) -> Bools:
         inode = self._modules.numbers("inode")
-        if inode.known is None:
+        if inode.known is None and "inode" in self._layout.raw:
             same: Bools = inode.values[module] == self._layout.raw.numbers("inode").values
             return same
         paths = {path: code for code, path in enumerate(self._layout.path.values)}
@@ -78,8 +98,11 @@ class Images:
 
     @cached_property
     def elf(self) -> Bools:
-        """Parts of loads of files that are known to be ELF and are mapped executable."""
-        read = self._modules.numbers("elf_class").is_known
+        """Parts of loads of files that are known to be ELF and are mapped executable.
+
+        It is known by whoever read the ELF header or the build id; a mere list of modules names files.
+        """
+        read = self._is_read | ~self._modules.text("build_id").is_null
         known = self._layout.file[(self.module >= 0) & np.append(read, False)[self.module]]
         return self._is_executable & np.isin(self._layout.file, known)
 

@@ -28,15 +28,21 @@ _SUMMED = (
     "shared_ws",
     "pss",
 )
-_READ = ("base", "build_id", "file_size", "mtime_ns", "elf_class", "machine")
+_READ = {
+    **{
+        name: name
+        for name in ("base", "build_id", "timestamp", "file_size", "mtime_ns", "elf_class", "machine")
+    },
+    "version": "file_version",
+}
+"""Columns of the answer, and the raw columns that they are taken from."""
 _BSS = ".bss"
 
 
 def list_modules(snapshot: LoadedSnapshot) -> pa.Table:
     """Return schema.MODULES, one row a load of a file, sorted by address; .bss is counted with its file.
 
-    What the collector read from the file is null where it could not read it, and where the source has only
-    text.
+    What is told of the file is null where nobody read it, and where the source has only text.
     """
     regions, built = RawColumns(snapshot.regions), snapshot.classified
     loads = np.unique(regions.numbers("allocation").values[built.classes.parts])
@@ -44,15 +50,15 @@ def list_modules(snapshot: LoadedSnapshot) -> pa.Table:
     groups = group_by(regions.numbers("allocation").values[rows])
     first = rows[groups.first]
     size = regions.numbers("size")
-    bss = np.where(regions.text("subtype").equals(_BSS), size.values, np.uint64(0))
+    bss = Numbers(np.where(regions.text("subtype").equals(_BSS), size.values, np.uint64(0)))
     columns: dict[str, object] = {
         name: groups.sum(regions.numbers(name).take(rows)).numbers for name in _SUMMED
     }
     columns |= {
-        "path": regions.text("path").take(first),
+        "path": built.layout.path.take(first),
         "address": Numbers(regions.numbers("address").values[first]),
         "end": Numbers(groups.max(regions.numbers("end").values[rows])),
-        "bss": groups.sum(Numbers(bss[rows])).numbers,
+        "bss": None if built.classes.images is None else groups.sum(bss.take(rows)).numbers,
         "blocks": groups.count.astype(np.uint32),
         "loads": _count_loads(built.layout.file[first]),
     }
@@ -66,10 +72,10 @@ def _count_loads(files: Rows) -> np.ndarray:
 
 
 def _read_known(snapshot: LoadedSnapshot, module: Rows) -> dict[str, object]:
-    """Take what the modules table of the collector says of the modules at those rows; -1 is unknown."""
+    """Take what the raw modules table says of the modules at those rows; -1 is unknown."""
     raw = snapshot.decode_raw("modules")
     places = pa.array(module, mask=module < 0)
     known: dict[str, object] = {}
-    for name in _READ:
-        known[name] = raw.table.column(name).take(places) if name in raw else pa.nulls(len(module))
+    for name, source in _READ.items():
+        known[name] = raw.table.column(source).take(places) if source in raw else pa.nulls(len(module))
     return known

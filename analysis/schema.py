@@ -103,7 +103,7 @@ REGIONS = (
     Field("confidence", "string", "", "high, medium or low: how sure that rule is"),
     Field("state", "string", "", "committed, reserved or free"),
     Field(
-        "protection", "string", "", "access rights as the source writes them, as in rw-p or PAGE_READWRITE"
+        "protection", "string", "", "access rights, as in rw-p, or in VMMap's words, as in Read/Write/Guard"
     ),
     *_FIGURES,
     Field("blocks", "uint32", "", "sub-blocks: 1 for a region"),
@@ -184,10 +184,22 @@ MODULES = (
     Field("shareable_ws", "uint64", "bytes", "resident and shareable"),
     Field("shared_ws", "uint64", "bytes", "resident and mapped more than once now"),
     Field("pss", "uint64", "bytes", "proportional set size"),
-    Field("bss", "uint64", "bytes", "size of the regions that are its .bss"),
+    Field("bss", "uint64", "bytes", "size of the regions that are its .bss; null where no source tells"),
     Field("blocks", "uint32", "", "regions"),
     Field("loads", "uint32", "", "how often this process has loaded the same file, one row each"),
-    Field("build_id", "string", "", "GNU build id, in hex"),
+    Field(
+        "build_id",
+        "string",
+        "",
+        "which build it is, in hex: GNU build id, GUID and age of the PDB, or UUID of a Mach-O file",
+    ),
+    Field(
+        "timestamp",
+        "uint64",
+        "",
+        "TimeDateStamp of a PE file: seconds since 1970, or a hash where builds are reproducible",
+    ),
+    Field("version", "string", "", "version of a PE file, as in 10.0.22000.282"),
     Field("file_size", "uint64", "bytes", "size of the file"),
     Field("mtime_ns", "int64", "ns", "last change of the file, since 1970"),
     Field("elf_class", "uint32", "bits", "32 or 64"),
