@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from mmpscope.formats.interface import Format, Input
-from mmpscope.formats.proc.source_text import normalize
 from mmpscope.formats.source import Source
+from mmpscope.formats.text import normalize_head
 
 __all__ = ["FORMATS"]
 
@@ -18,15 +18,9 @@ _VMMAP = re.compile(
 _OTHERS = re.compile(rb"^(?:\S.{0,80} \[\d+\]: \d\d-bit +Footprint: |All zones: \d+ nodes )", re.MULTILINE)
 
 
-def _to_text(head: bytes) -> bytes:
-    """Normalize a head that may be cut within a character; binary content is no text."""
-    text = normalize(head[: len(head) // 4 * 4] or head).text
-    return b"" if b"\0" in text else text
-
-
 def _is_macos(head: bytes) -> bool:
     """Whether this is a report of vmmap, or of its neighbours footprint and heap, which are refused."""
-    text = _to_text(head)
+    text = normalize_head(head)
     return _VMMAP.search(text) is not None or _OTHERS.search(text) is not None
 
 

@@ -7,19 +7,17 @@ and no regions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import partial
 from typing import BinaryIO
 
-from mmpscope.formats.errors import LimitError, NotASnapshotError
+from mmpscope.formats.errors import NotASnapshotError
 from mmpscope.formats.faults import FaultLog
-from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.macos.head import Head
 from mmpscope.formats.macos.regions import SIZES, RegionRows
 from mmpscope.formats.macos.summary import Summary
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot
-from mmpscope.formats.proc.source_text import normalize
 from mmpscope.formats.source import Entry, ListedSource
+from mmpscope.formats.text import read_text, walk_lines
 
 __all__ = ["open_report"]
 
@@ -48,10 +46,7 @@ def open_report(stream: BinaryIO, name: str) -> ListedSource:
     LimitError where it is too large, NotASnapshotError where it is of another tool of macOS, or has neither
     regions nor a summary.
     """
-    data = stream.read(DEFAULT_LIMITS.table_raw_bytes + 1)
-    if len(data) > DEFAULT_LIMITS.table_raw_bytes:
-        raise LimitError(f"a text of more than {DEFAULT_LIMITS.table_raw_bytes >> 30} GiB")
-    text = _take_off_indent(normalize(data).text)
+    text = _take_off_indent(read_text(stream))
     faults = FaultLog()
     reports = [_Report(text, start, end, faults) for start, end in _find_reports(text)]
     reports = [report for report in reports if report.is_told]
@@ -104,16 +99,6 @@ def _find_reports(text: bytes) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], len(text)], strict=True))
 
 
-def _walk(text: bytes, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """Yield number and content of each line of a part of the text."""
-    number = text.count(b"\n", 0, start) + 1
-    while start < end:
-        stop = text.find(b"\n", start, end)
-        stop = end if stop < 0 else stop
-        yield number, text[start:stop]
-        start, number = stop + 1, number + 1
-
-
 class _Report:
     """One report, read line by line."""
 
@@ -123,7 +108,7 @@ class _Report:
         self.summary = Summary(faults)
         self.has_list = False
         section = "head"
-        for number, line in _walk(text, start, end):
+        for number, line in walk_lines(text, start, end):
             heading = _find_heading(line)
             if heading is None and section == "head" and _ROW.search(line[:_MAX_LINE]):
                 section = "regions"  # an excerpt without the headings
