@@ -117,7 +117,7 @@ def is_estimated(regions: pa.Table, other: pa.Table) -> bool:
 
     Without VmFlags, MAP_NORESERVE is not seen, nor what was once writable.
     """
-    return "VmFlags" not in regions.column_names and "VmFlags" in other.column_names
+    return len(regions) > 0 and "VmFlags" not in regions.column_names and "VmFlags" in other.column_names
 
 
 def forget_estimates(answer: pa.Table) -> pa.Table:

@@ -105,8 +105,8 @@ def diff(
     """
     _check_words(metric, limit)
     identity = compare_instances(a, b)
-    mode, mode_reason = _choose_mode(mode, identity)
     scope = find_scope(a, b)
+    mode, mode_reason = _choose_mode(mode, identity, scope)
     is_same = mode == SAME_MODE and scope.regions != NOTHING
     a, b = level_evidence(a, b)
     summaries, components, ranges = _compare((a, b), scope, is_same=is_same)
@@ -114,7 +114,7 @@ def diff(
     threads = _know_both(a.threads, b.threads, is_whole=is_same)
     return DiffResult(
         mode=mode,
-        mode_reason="; ".join(filter(None, [mode_reason, scope.describe()])),
+        mode_reason=mode_reason,
         identity=identity,
         metric=metric,
         totals=diff_totals(summaries, a, b, scope.totals),
@@ -166,17 +166,18 @@ def _check_words(metric: str, limit: int) -> None:
         raise UsageError(f"{limit} rows cannot be shown. Give 0 for all, or a number above")
 
 
-def _choose_mode(asked: str | None, identity: Comparison) -> tuple[str, str]:
+def _choose_mode(asked: str | None, identity: Comparison, scope: Scope) -> tuple[str, str]:
+    limits = f"; {limit}" if (limit := scope.describe()) else ""
     told = f"{identity.verdict} ({identity.reason})"
     if asked not in (None, SAME_MODE, DIFFERENT_MODE):
         raise UsageError(f"{asked} is no mode of a diff. Choose {SAME_MODE} or {DIFFERENT_MODE}")
     if asked is not None:
-        return asked, f"{told}; compared as asked, mode {asked}"
+        return asked, f"{told}; compared as asked, mode {asked}{limits}"
     if identity.verdict == DIFFERENT_INSTANCES:
-        return DIFFERENT_MODE, f"{told}; totals, types and modules are compared, addresses are not"
+        return DIFFERENT_MODE, f"{told}; totals, types and modules are compared, addresses are not{limits}"
     if identity.verdict == SAME_INSTANCE:
-        return SAME_MODE, f"{told}; regions are compared by address"
-    return SAME_MODE, f"{told}; taken for one instance, and regions compared by address"
+        return SAME_MODE, f"{told}{limits or '; regions are compared by address'}"
+    return SAME_MODE, f"{told}; taken for one instance{limits or ', and regions compared by address'}"
 
 
 def _forget_estimates(answer: pa.Table, side: LoadedSnapshot, other: LoadedSnapshot) -> pa.Table:

@@ -77,8 +77,9 @@ def _take_totals(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
             total.values[name] = summed.values[name]
             total.partial.update({name} & summed.partial)
     if _PAGE_TABLE not in stated:
-        rows[_PAGE_TABLE] = _read_page_table(snapshot)
-        added = _add_up([total, rows[_PAGE_TABLE], _make_hole(None)])
+        page_table = _read_page_table(snapshot)
+        rows[_PAGE_TABLE] = page_table if page_table.values["size"] is not None else TypeSums({}, set())
+        added = _add_up([total, page_table, _make_hole(None)])
         kept = {name: value for name, value in total.values.items() if value is None or name not in _FIGURES}
         total = TypeSums({**added.values, **kept}, {name for name in added.partial if name not in kept})
     return {TOTAL: total, **rows}

@@ -62,23 +62,49 @@ def report_summary(snapshot: LoadedSnapshot, table: pa.Table) -> Report:
 
 
 def _draw(rows: Rows, screen: Screen) -> list[str]:
-    if rows["size"][0] is None and rows["blocks"][0] is None:
+    rows = _leave_out_unknown(rows)
+    if not rows["type"]:
         return ["no figures are known"]
-    more = [m for m in _MORE if screen.verbose or (m[0] in _SHOWN_WHEN_USED and any(rows[m[0]]))]
     columns = [
         TextColumn("Type", [str(kind) for kind in rows["type"]]),
         *(
             TextColumn(title, _cells(rows, name, show_kib), True, worth)
-            for name, title, worth in (*_FIGURES, *more)
+            for name, title, worth in _choose_figures(rows, screen)
         ),
-        TextColumn("Blocks", _cells(rows, "blocks", show_count), True, 8),
-        TextColumn("Largest", _cells(rows, "largest", show_kib), True, 7),
+        *(
+            TextColumn(name.capitalize(), _cells(rows, name, show), True, worth)
+            for name, show, worth in (("blocks", show_count, 8), ("largest", show_kib, 7))
+            if _is_known(rows, name)
+        ),
     ]
     bars = draw_bars({title: _parts(rows, name) for title, name in _BARS}, screen)
     has_part = any(rows["partial"])
     note = f"sizes in KiB; {_AT_LEAST} at least: the rest is not known" if has_part else "sizes in KiB"
     lines = render_table(columns, screen, explain_marks(columns, note))
     return [*lines, "", *bars] if bars else lines
+
+
+def _leave_out_unknown(rows: Rows) -> Rows:
+    """Leave out the types of which nothing is known, as a source of totals has most of them."""
+    names = [name for name in rows if name not in ("type", "partial")]
+    kept = [row for row in range(len(rows["type"])) if any(rows[name][row] is not None for name in names)]
+    return {name: [values[row] for row in kept] for name, values in rows.items()}
+
+
+def _choose_figures(rows: Rows, screen: Screen) -> list[tuple[str, str, int]]:
+    """Choose the columns: VMMap's, and more on request or where they matter.
+
+    A source of totals alone knows few of them, and it is asked for those: proportional sizes, as a rule. So
+    the columns that it does not know give way to the ones that it does.
+    """
+    if not _is_known(rows, "committed"):
+        return [figure for figure in (*_FIGURES, *_MORE) if _is_known(rows, figure[0])]
+    more = [m for m in _MORE if screen.verbose or (m[0] in _SHOWN_WHEN_USED and any(rows[m[0]]))]
+    return [*_FIGURES, *more]
+
+
+def _is_known(rows: Rows, name: str) -> bool:
+    return any(value is not None for value in rows[name])
 
 
 def _cells(rows: Rows, name: str, show: Callable[[int | None], str]) -> list[str]:
@@ -94,9 +120,12 @@ def _cells(rows: Rows, name: str, show: Callable[[int | None], str]) -> list[str
 
 
 def _parts(rows: Rows, name: str) -> list[tuple[str, int | None]]:
-    """Pick the types that a bar is made of: neither the total nor space that nothing occupies."""
+    """Pick the types that a bar is made of: neither the total nor space that nothing occupies.
+
+    Where the total is not known, the zeros of types that the process has nothing of make no bar.
+    """
     return [
-        (kind, value)
+        (kind, None if rows[name][0] is None else value)
         for kind, value in zip(rows["type"], rows[name], strict=True)
         if kind not in {"Total", "Unusable", "Free"}
     ]
