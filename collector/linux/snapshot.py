@@ -110,6 +110,8 @@ def _parse_regions(texts: MapTexts, recorder: Recorder) -> Regions:
     regions = parse_smaps(texts.take_best())
     if regions.faults:
         first = regions.faults[0]
-        text = f"{len(regions.faults)} blocks are kept as text, the first at line {first.line}: {first.what}"
+        text = f"{regions.odd} blocks are kept as text, the first at line {first.line}: {first.what}"
         recorder.miss(item, "partial", None, text)
+    if regions.missing is not None:
+        recorder.miss("regions", "partial", None, regions.missing)
     return regions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from re import Match
+from typing import NamedTuple
 
 from mmpscope.formats.model import Fact
 from mmpscope.formats.proc.counters import Body, BodyReader, Kind
@@ -16,9 +17,26 @@ from mmpscope.formats.proc.header import (
     parse_header,
 )
 from mmpscope.formats.proc.segments import Segment, pack_numbers
-from mmpscope.formats.source import Fault
 
-__all__ = ["BlockReader", "find_header", "starts_block"]
+__all__ = ["BlockReader", "Blocks", "Oddity", "find_header", "starts_block"]
+
+_LOOKED_AT = 1 << 16
+"""Bytes of text in which a path is looked for, to tell where paths begin."""
+
+
+class Oddity(NamedTuple):
+    """A line that does not fit, at ``position`` of the text; ``may_hide``: it may have been a map line."""
+
+    what: str
+    position: int
+    may_hide: bool
+
+
+class Blocks(NamedTuple):
+    """What was read of a stretch of text, and what is odd in it."""
+
+    segment: Segment
+    oddities: Sequence[Oddity] = ()
 
 
 def starts_block(text: bytes, position: int) -> bool:
@@ -36,17 +54,13 @@ def find_header(text: bytes, position: int) -> int:
 
 
 class BlockReader:
-    """Reads stretches of a text that begin with a map line, in order, and collects the faults in it."""
+    """Reads stretches of a text that begin with a map line; the first of the map is at ``start``."""
 
     def __init__(self, text: bytes, start: int) -> None:
-        self.faults: list[Fault] = []
         self.last_layout = b""
         self._text = text
         self._headers = HeaderReader(HeaderForm(column=_find_path_column(text, start)))
         self._bodies = BodyReader()
-        self._counted = (0, 1)
-        if text[:start].strip():
-            self._note("there is text before the first map line; it is kept as it is", 0)
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -58,42 +72,41 @@ class BlockReader:
         """The form of the last map line."""
         return self._headers.form
 
-    def read(self, start: int, end: int) -> Segment:
+    def read(self, start: int, end: int) -> Blocks:
         """Read the blocks from ``start``, which is that of a map line, to ``end``."""
         matches = [match for match in HEADER.finditer(self._text, start, end) if is_header(match)]
         ends = [match.start() for match in matches[1:]] + [end]
         headers, bodies, layouts, raws = [], [], [], []
+        oddities: list[Oddity] = []
         for match, stop in zip(matches, ends):
             header, body = parse_header(match), self._bodies.read(self._text[match.end() : stop])
-            layout = self._join_layout(match, header, body)
+            layout = self._join_layout(match, header, body, oddities)
             headers.append(header)
             bodies.append(body)
             layouts.append(layout)
             raws.append(self._text[match.start() : stop] if layout is None else None)
         self.last_layout = bodies[-1].layout or b""
-        return _make_segment(headers, bodies, layouts, raws)
+        return Blocks(_make_segment(headers, bodies, layouts, raws), oddities)
 
-    def _join_layout(self, match: Match[bytes], header: Header, body: Body) -> bytes | None:
-        """Tell the layout of a block; None, and a fault, where there is none."""
+    def _join_layout(
+        self, match: Match[bytes], header: Header, body: Body, oddities: list[Oddity]
+    ) -> bytes | None:
+        """Tell the layout of a block; None, and an oddity, where there is none."""
         layout = self._headers.fit(match, header)
         if layout is None:
-            self._note("this map line is of an unusual form; its block is kept as text", match.start())
+            what = "this map line is of an unusual form; its block is kept as text"
+            oddities.append(Oddity(what, match.start(), body.may_hide))
         elif body.layout is None:
-            self._note(f"{body.oddity}; its block is kept as text", match.end() + body.odd_at)
+            what = f"{body.oddity}; its block is kept as text"
+            oddities.append(Oddity(what, match.end() + body.odd_at, body.may_hide))
         else:
             return layout + body.layout
         return None
 
-    def _note(self, what: str, position: int) -> None:
-        counted, line = self._counted
-        line += self._text.count(b"\n", counted, position)
-        self._counted = (position, line)
-        self.faults.append(Fault(what, line=line))
-
 
 def _find_path_column(text: bytes, start: int) -> int:
     """Tell where paths begin in this text: the first path that stands apart by more than a blank shows it."""
-    for match in HEADER.finditer(text, start):
+    for match in HEADER.finditer(text, start, start + _LOOKED_AT):
         if match[13] and len(match[12]) > 1:
             return match.end(12) - match.start()
     return HeaderForm().column

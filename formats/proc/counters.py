@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Union
 
 from mmpscope.formats.proc.layout import escape
 
-__all__ = ["REGION_COLUMNS", "Body", "BodyReader", "Kind"]
+__all__ = ["COUNTER", "REGION_COLUMNS", "Body", "BodyReader", "Kind"]
 
 REGION_COLUMNS = (
     "start",
@@ -38,6 +38,8 @@ _KNOWN: dict[str, Kind] = dict.fromkeys(_KB.split(), "kB")
 _KNOWN.update(THPeligible="number", ProtectionKey="number", VmFlags="text", Name="text")
 """What mainline and Android kernels print (fs/proc/task_mmu.c); other keys are known by their first line."""
 _LINE = re.compile(rb"([A-Za-z_][\w-]{0,63}):([ \t]*)(?:(0|[1-9]\d{0,19})([ \t]+kB)?([ \t\r]*)|(\S[^\n]*)?)")
+COUNTER = rb"(?:Size|Rss|Pss):[ \t]+\d{1,20} kB"
+"""A line that is in each block of counters and, unlike others of them, nowhere else below /proc."""
 _MAX_NUMBER = (1 << 64) - 1
 _MAX_KEYS = 128
 """Columns that one text may have: the longest real list is about 30, and a row costs all of them."""
@@ -48,7 +50,8 @@ class Body(NamedTuple):
     """The counters of one block; ``layout`` is its text as a template.
 
     Where a line does not fit, ``layout`` is None, ``oddity`` says why and ``odd_at`` where in the text it
-    begins; the other lines still count.
+    begins; the other lines still count. ``may_hide`` tells whether one of the lines could be what is left of
+    a map line.
     """
 
     keys: tuple[str, ...]
@@ -56,6 +59,7 @@ class Body(NamedTuple):
     layout: bytes | None
     oddity: str = ""
     odd_at: int = 0
+    may_hide: bool = False
 
 
 class _Line(NamedTuple):
@@ -66,6 +70,7 @@ class _Line(NamedTuple):
 
 class _Odd(NamedTuple):
     why: str
+    may_hide: bool = False
 
 
 class _NumberForm(NamedTuple):
@@ -99,20 +104,25 @@ class BodyReader:
     def _parse(self, body: bytes) -> Body:
         values: dict[str, Value] = {}
         layout: list[bytes] = []
-        oddity, odd_at, position = "", 0, 0
+        odd: list[tuple[_Odd, int]] = []
+        position = 0
         for text in body.split(b"\n"):
             line = self._read_line(text) if text.strip() else None
+            if isinstance(line, _Line) and line.key in values:
+                line = _Odd(f"{line.key} comes twice", may_hide=True)  # the map line between them is gone
             if line is None:
                 layout.append(text)  # a blank line
-            elif isinstance(line, _Line) and line.key not in values:
+            elif isinstance(line, _Odd):
+                odd.append((line, position))
+            else:
                 values[line.key] = line.value
                 layout.append(line.layout)
-            elif not oddity:
-                oddity = line.why if isinstance(line, _Odd) else f"{line.key} comes twice"
-                odd_at = position
             position += len(text) + 1
-        whole = None if oddity else b"\n".join(layout)
-        return Body(tuple(values), tuple(values.values()), whole, oddity, odd_at)
+        if not odd:
+            return Body(tuple(values), tuple(values.values()), b"\n".join(layout))
+        first, odd_at = odd[0]
+        may_hide = any(line.may_hide for line, _ in odd)
+        return Body(tuple(values), tuple(values.values()), None, first.why, odd_at, may_hide)
 
     def _read_line(self, text: bytes) -> _Line | _Odd:
         known = self._lines.get(text)
@@ -123,7 +133,7 @@ class BodyReader:
     def _parse_line(self, text: bytes) -> _Line | _Odd:
         match = _LINE.fullmatch(text)
         if match is None:
-            return _Odd("this line is neither a map line nor a counter")
+            return _Odd("this line is neither a map line nor a counter", may_hide=True)
         key = match[1].decode()
         kind: Kind = "text" if match[3] is None else "number" if match[4] is None else "kB"
         if self.kinds.get(key) == "text":

@@ -6,26 +6,40 @@ source.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
-from operator import add, or_
-from typing import BinaryIO
+from itertools import islice
+from operator import add, le, or_
 
-from mmpscope.formats.errors import LimitError, NotASnapshotError
-from mmpscope.formats.limits import DEFAULT_LIMITS
+from mmpscope.formats.errors import CorruptError
+from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot
-from mmpscope.formats.proc.facts import parse_counters, parse_limits, parse_status, to_fact
+from mmpscope.formats.proc.facts import (
+    parse_cmdline,
+    parse_counters,
+    parse_limits,
+    parse_membership,
+    parse_status,
+)
+from mmpscope.formats.proc.map_order import ROLLUP
 from mmpscope.formats.proc.smaps import Regions, parse_smaps
 from mmpscope.formats.proc.space import GATES, infer_end
-from mmpscope.formats.source import Entry, Fault
+from mmpscope.formats.proc.stat_line import describe_stat, parse_stat
 
-__all__ = ["TextSource", "open_text", "snapshot_from_text"]
+__all__ = ["build_snapshot", "build_totals", "read_facts", "snapshot_from_text"]
 
 _MMAP_MIN_ADDR = 65536
 """CONFIG_DEFAULT_MMAP_MIN_ADDR of nearly all kernels; where a region lies below, the real one is smaller."""
 _MIN_PAGE = 4096
+_MAX_TOTALS = 128
 _EMPTY = "empty: no address space (a kernel thread or zombie), or no permission to read it"
+_NO_REGIONS = "a roll-up has the totals of all regions and no region"
 _ONLY_REGIONS = "the text holds only regions"
-_NEVER_IN_TEXT = ("stat", "auxv", "cgroup", "personality", "threads", "modules", "heaps", "processes")
+_ITEMS = (
+    "status", "smaps_rollup", "limits", "cmdline", "stat", "auxv", "cgroup", "personality", "threads",
+    "modules", "heaps", "processes",
+)  # fmt: skip
+"""What a snapshot of the collector has beside its regions."""
 
 
 def snapshot_from_text(
@@ -41,39 +55,81 @@ def snapshot_from_text(
     NotASnapshotError where no line of ``text`` is a map line; empty text is a process without address space.
     """
     others = {"status": status, "smaps_rollup": rollup, "limits": limits, "cmdline": cmdline}
-    return _build(parse_smaps(text), {item: data for item, data in others.items() if data is not None})
+    known = {item: data for item, data in others.items() if data is not None}
+    return build_snapshot(parse_smaps(text), read_facts(known), Capture(host={"os": "linux"}))
 
 
-def _build(regions: Regions, others: dict[str, bytes]) -> Snapshot:
-    process = _read_others(others)
+def build_snapshot(regions: Regions, facts: Facts, capture: Capture, reason: str = _ONLY_REGIONS) -> Snapshot:
+    """Make a snapshot of parsed regions and facts of a process; ``reason`` tells why others are missing."""
+    process = dict(facts)
     if regions.form:
         process["source_text"] = regions.form
-    capability = _judge_regions(regions)
-    for item in ("status", "smaps_rollup", "limits", "cmdline", *_NEVER_IN_TEXT):
-        if item not in others:
-            capability.append(Capability(item, "unavailable", None, _ONLY_REGIONS))
+    process["source"] = {"format": f"{'smaps' if regions.counters or not regions.rows else 'maps'} text"}
+    capability = [*_judge_regions(regions), *_list_missing(facts, capture, reason)]
     if regions.rows:
         capability += _describe_space(regions, process)
-    return Snapshot(Capture(host={"os": "linux"}), process, {}, {"regions": regions.encode()}, capability)
+    return Snapshot(capture, process, {}, {"regions": regions.encode()}, capability)
 
 
-def _read_others(others: dict[str, bytes]) -> Facts:
+def build_totals(facts: Facts, capture: Capture, reason: str = _NO_REGIONS) -> Snapshot:
+    """Make a snapshot of a process of which only the roll-up is known: totals in bytes, and no regions.
+
+    CorruptError where the roll-up has more counters than any kernel knows.
+    """
+    totals = facts["smaps_rollup"]
+    if len(totals) > _MAX_TOTALS:
+        raise CorruptError(f"a roll-up of more than {_MAX_TOTALS} counters", now="Give the smaps.")
+    columns = {key: Plain("uint", [value]) for key, value in totals.items()}
+    columns = {"name": Plain("text", [ROLLUP], "utf-8"), "count": Plain("uint", [None]), **columns}
+    process = {**facts, "source": {"format": "smaps_rollup text"}}
+    capability = [Capability(item, "unavailable", None, _NO_REGIONS) for item in ("regions", "smaps")]
+    capability += _list_missing(facts, capture, reason)
+    return Snapshot(capture, process, {}, {"totals": encode_table(columns, 1)}, capability)
+
+
+def read_facts(files: Mapping[str, bytes]) -> Facts:
+    """Read the facts of a process from files, given by their names below /proc/PID.
+
+    ValueError where `stat` is no line of its kind; what is not among the files is left out.
+    """
     process: Facts = {}
-    if "status" in others:
-        status = process["status"] = parse_status(others["status"])
+    if "status" in files:
+        status = process["status"] = parse_status(files["status"])
         process.update(
             {name: status[key] for key, name in (("Name", "name"), ("Pid", "pid")) if key in status}
         )
         ids = {name: status.get(key) for key, name in (("Uid", "uid"), ("Gid", "gid"))}
         process.update({name: value[0] for name, value in ids.items() if isinstance(value, list) and value})
-    if "smaps_rollup" in others:
-        process["smaps_rollup"] = parse_counters(others["smaps_rollup"])
-    if "limits" in others:
-        process["limits"] = parse_limits(others["limits"])
-    if "cmdline" in others:
-        words = others["cmdline"].split(b"\0")
-        process["cmdline"] = [to_fact(word) for word in (words if words[-1] else words[:-1])]
+    if "stat" in files:
+        stat = parse_stat(files["stat"])
+        process["stat"] = describe_stat(stat)
+        process.update(pid=stat.pid, name=process["stat"]["comm"])
+    if "smaps_rollup" in files:
+        process["smaps_rollup"] = parse_counters(files["smaps_rollup"])
+    if "limits" in files:
+        process["limits"] = parse_limits(files["limits"])
+    if "cmdline" in files:
+        process["cmdline"] = parse_cmdline(files["cmdline"])
+    if "cgroup" in files:
+        process.update(_read_cgroup(files["cgroup"]))
     return process
+
+
+def _read_cgroup(data: bytes) -> Facts:
+    """Read where the process is; the figures of its cgroup are not below /proc."""
+    paths = parse_membership(data)
+    if not paths:
+        return {}
+    version = min(paths)  # as the collector has it: memory is in version 1 or in version 2, never in both
+    return {"cgroup": {"path": paths[version], "version": version}}
+
+
+def _list_missing(facts: Facts, capture: Capture, reason: str) -> list[Capability]:
+    missing = [item for item in _ITEMS if item not in facts and item not in capture.tables]
+    listed = [Capability(item, "unavailable", None, reason) for item in missing]
+    if "cgroup" in facts:
+        listed.append(Capability("cgroup", "partial", None, "its figures are not below /proc"))
+    return listed
 
 
 def _judge_regions(regions: Regions) -> list[Capability]:
@@ -81,14 +137,20 @@ def _judge_regions(regions: Regions) -> list[Capability]:
         return [Capability("smaps", "unavailable", None, _EMPTY)]
     has_counters = bool(regions.counters)
     item = "smaps" if has_counters else "maps"
-    lines = [fault.line for fault in regions.faults]
-    if lines:
-        reason = f"{len(lines)} lines did not parse, the first is line {lines[0]}"
+    if regions.odd:
+        [first, *_] = regions.faults
+        reason = f"{regions.odd} lines did not parse, the first is line {first.line}"
         judged = [Capability(item, "partial", None, reason)]
     else:
         judged = [Capability(item, "ok")]
     if not has_counters:
         judged.append(Capability("smaps", "unavailable", None, "maps text holds no counters"))
+    starts = regions.columns["start"].values
+    if regions.missing is not None:
+        judged.append(Capability("regions", "partial", None, regions.missing))
+    elif not all(map(le, starts, islice(starts, 1, None))):
+        reason = "the regions are in another order than a kernel's: the list may be an excerpt"
+        judged.append(Capability("regions", "partial", None, reason))
     return judged
 
 
@@ -121,55 +183,3 @@ def _find_page_size(regions: Regions, process: Facts) -> list[Capability]:
         process["page_size"] = _MIN_PAGE
         return [Capability("page_size", "ok", None, "inferred: regions are aligned to 4 KiB and no more")]
     return [Capability("page_size", "unavailable", None, "the text does not tell it")]
-
-
-class TextSource:
-    """One text file as a `mmpscope.formats.source.Source` of one snapshot."""
-
-    def __init__(self, name: str, text: bytes) -> None:
-        self.name = name
-        regions = parse_smaps(text)
-        _refuse_rollup(regions)
-        self._snapshot = _build(regions, {})
-        self.format = f"{'smaps' if regions.counters or not regions.rows else 'maps'} text"
-        self.faults = [*regions.faults, *_find_overlaps(regions)]
-        self.entries = [Entry(0)]
-
-    def read(self, index: int) -> Snapshot:
-        """Read the one snapshot; IndexError for another."""
-        if index != 0:
-            raise IndexError(f"no snapshot {index}")
-        return self._snapshot
-
-    def close(self) -> None:
-        """Do nothing: the text was read when it was opened."""
-
-
-def _refuse_rollup(regions: Regions) -> None:
-    if regions.rows == 1 and regions.columns["path"].values[0] == b"[rollup]":
-        raise NotASnapshotError(
-            "a roll-up holds the totals of a process and no regions",
-            now="Give the smaps of the same process.",
-        )
-
-
-def _find_overlaps(regions: Regions) -> list[Fault]:
-    """Find out whether this may be more than one map: regions of one process never overlap."""
-    starts, sizes = regions.columns["start"].values, regions.columns["size"].values
-    ranges = sorted(zip(starts, sizes))
-    overlaps = sum(start + size > following for (start, size), (following, _) in zip(ranges, ranges[1:]))
-    if not overlaps:
-        return []
-    return [
-        Fault(
-            f"{overlaps} regions overlap the next one: this may be the text of several captures or processes"
-        )
-    ]
-
-
-def open_text(stream: BinaryIO, name: str) -> TextSource:
-    """Read a whole text; LimitError where it is too large, NotASnapshotError where it has no map line."""
-    text = stream.read(DEFAULT_LIMITS.table_raw_bytes + 1)
-    if len(text) > DEFAULT_LIMITS.table_raw_bytes:
-        raise LimitError(f"a text of more than {DEFAULT_LIMITS.table_raw_bytes >> 30} GiB")
-    return TextSource(name, text)

@@ -6,9 +6,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mmpscope.formats.errors import MmpError
 from mmpscope.formats.proc.facts import parse_auxv, parse_counters, parse_limits, parse_status
-from mmpscope.formats.proc.reader import TextSource
 from mmpscope.formats.proc.smaps import Regions, parse_smaps, render_smaps
 from mmpscope.formats.proc.sniff import is_maps, is_smaps
+from mmpscope.formats.proc.text_source import open_bytes
 from support.smaps_text import COUNTERS, Block, MapLine, make_block
 
 U64 = 2**64 - 1
@@ -124,7 +124,7 @@ def test_random_bytes_raise_nothing_but_our_errors(data: bytes) -> None:
     parse_limits(data)
     parse_auxv(data, 64)
     try:
-        source = TextSource("x", data)
+        source = open_bytes(data, "x")
     except MmpError:
         return
     source.read(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from mmpscope.formats.proc import smaps
+from mmpscope.formats.proc import map_text
 from mmpscope.formats.proc.blocks import BlockReader
 from mmpscope.formats.proc.grid import Grid, make_grid
 from mmpscope.formats.proc.segments import join_segments
@@ -20,13 +20,14 @@ BLOCK = TEXT.index(b"7f0000010000-")  # the second region begins here
 @pytest.fixture(params=[1 << 18, 3000, 100], autouse=True)
 def _stretch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read all at once, a few blocks at once, or less than a block."""
-    monkeypatch.setattr(smaps, "_STRETCH", request.param)
+    monkeypatch.setattr(map_text, "_STRETCH", request.param)
+    monkeypatch.setattr(map_text, "_FIRST_STRETCH", request.param)
 
 
 def read_one_by_one(text: bytes) -> dict[str, list[object]]:
     """Read every block by itself: the slow way, as reference."""
     blocks = BlockReader(text, 0)
-    columns = join_segments([blocks.read(0, len(text))], blocks.kinds)
+    columns = join_segments([blocks.read(0, len(text)).segment], blocks.kinds)
     return {name: list(plain.values) for name, plain in columns.items()}
 
 

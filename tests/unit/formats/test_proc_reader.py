@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from mmpscope.formats.errors import NotASnapshotError
 from mmpscope.formats.mmp.columns import decode_column
 from mmpscope.formats.model import Capability, Snapshot
-from mmpscope.formats.proc.reader import TextSource, snapshot_from_text
+from mmpscope.formats.proc.reader import snapshot_from_text
+from mmpscope.formats.proc.text_source import open_bytes
 from support.smaps_text import Block, MapLine, make_block
 
 MAIN = MapLine(0x400000, 0x401000, b"r-xp", path=b"/bin/x")
@@ -37,7 +37,7 @@ def find(snapshot: Snapshot, item: str) -> list[Capability]:
 
 def test_smaps_is_a_snapshot_of_an_unknown_process() -> None:
     """Regions are there, name and pid are not; the reader says what else is missing."""
-    source = TextSource("x.smaps", make_smaps(MAIN, STACK))
+    source = open_bytes(make_smaps(MAIN, STACK), "x.smaps")
     snapshot = source.read(0)
     assert (source.name, source.format, len(source.entries)) == ("x.smaps", "smaps text", 1)
     assert decode_column(snapshot.tables["regions"], "path") == [b"/bin/x", b"[stack]"]
@@ -52,7 +52,7 @@ def test_smaps_is_a_snapshot_of_an_unknown_process() -> None:
 
 def test_there_is_one_snapshot_and_no_other() -> None:
     """Any other number is an IndexError."""
-    source = TextSource("x.smaps", make_smaps(MAIN))
+    source = open_bytes(make_smaps(MAIN), "x.smaps")
     for index in (1, -1):
         with pytest.raises(IndexError):
             source.read(index)
@@ -60,7 +60,7 @@ def test_there_is_one_snapshot_and_no_other() -> None:
 
 def test_maps_has_no_counters_and_says_so() -> None:
     """From maps text alone nothing is resident or not: it is unknown."""
-    source = TextSource("x.maps", make_maps(MAIN, STACK))
+    source = open_bytes(make_maps(MAIN, STACK), "x.maps")
     snapshot = source.read(0)
     assert source.format == "maps text"
     assert [c.state for c in find(snapshot, "maps")] == ["ok"]
@@ -70,7 +70,7 @@ def test_maps_has_no_counters_and_says_so() -> None:
 
 def test_f16_an_empty_text_is_a_state_and_no_error() -> None:
     """Zero bytes are a process without an address space, with no regions and no range."""
-    source = TextSource("x.smaps", b"")
+    source = open_bytes(b"", "x.smaps")
     snapshot = source.read(0)
     assert snapshot.tables["regions"].rows == 0
     assert "range" not in snapshot.process
@@ -129,15 +129,9 @@ def test_status_and_rollup_are_taken_in_where_one_has_them() -> None:
     assert not find(snapshot, "status")
 
 
-def test_a_rollup_is_not_a_region() -> None:
-    """Totals without regions are refused with what to give instead."""
-    with pytest.raises(NotASnapshotError, match=r"roll-up.*Give the smaps"):
-        TextSource("x.smaps_rollup", ROLLUP)
-
-
 def test_what_did_not_parse_is_partial_with_its_line() -> None:
     """The capability names the first odd line, the source lists them all."""
-    source = TextSource("x.smaps", make_smaps(MAIN, STACK) + b"cut off he")
+    source = open_bytes(make_smaps(MAIN, STACK) + b"cut off he", "x.smaps")
     [capability] = find(source.read(0), "smaps")
     assert capability.state == "partial"
     assert "line 51" in (capability.reason or "")
@@ -146,10 +140,4 @@ def test_what_did_not_parse_is_partial_with_its_line() -> None:
 
 def test_descending_addresses_are_no_fault() -> None:
     """Excerpts are sometimes sorted the other way."""
-    assert not TextSource("x.maps", make_maps(STACK, MAIN)).faults
-
-
-def test_two_captures_in_one_file_are_noticed() -> None:
-    """Regions of one process never overlap; where they do, the totals would be wrong and it is said."""
-    [fault] = TextSource("x.maps", make_maps(MAIN, STACK, MAIN, STACK)).faults
-    assert "several captures" in fault.what
+    assert not open_bytes(make_maps(STACK, MAIN), "x.maps").faults

@@ -244,11 +244,53 @@ def test_unusual_map_lines_keep_their_facts_and_their_text() -> None:
     assert len(regions.faults) == 1
 
 
-def test_text_before_the_first_region_is_kept_and_said() -> None:
-    """A prompt, a count, a comment: whatever stands there comes out again."""
-    regions = parse(b"$ cat /proc/1/smaps\n" + HEADER + b"\n")
-    assert regions.form == {"before": b"$ cat /proc/1/smaps\n"}
-    assert [fault.line for fault in regions.faults] == [1]
+@pytest.mark.parametrize("before", [b"$ cat /proc/1/smaps\n", b"Lines: 252\n", b"# a comment\n\n"])
+def test_text_before_the_first_region_is_kept_and_no_fault(before: bytes) -> None:
+    """A prompt, a count, a comment: whatever stands there comes out again, and nothing is missing."""
+    regions = parse(before + HEADER + b"\n")
+    assert regions.form == {"before": before}
+    assert (regions.faults, regions.missing) == ([], None)
+
+
+def test_counters_without_a_map_line_are_a_region_that_is_lost() -> None:
+    """Where the first map line is damaged, its counters show that there was one."""
+    text = b"00400000-0040100 zzzz\nSize:  4 kB\nRss:   4 kB\n" + HEADER + b"\nRss:   4 kB\n"
+    regions = parse(text)
+    assert regions.rows == 1
+    assert [(fault.line, "no map line" in fault.what) for fault in regions.faults] == [(2, True)]
+    assert "line 2" in (regions.missing or "")
+
+
+COUNTERS = b"\nRss:   4 kB\nPss:   4 kB\nSwap:  0 kB\n"
+
+
+@pytest.mark.parametrize(
+    ("end", "line"),
+    [
+        (b"Pss:   4 kB\nSwap:  0 kB\n", 6),
+        (b"Swap:  0 kB\n", 7),
+        (b"   4 kB\nSwap:  0 kB\n", 7),
+        (b" kB\n", 8),
+    ],
+)
+def test_a_text_that_ends_within_a_block_says_so(end: bytes, line: int) -> None:
+    """Cut behind a line or within one: what is there is kept, and that regions may be missing is said."""
+    regions = parse((HEADER + COUNTERS + NEXT + COUNTERS)[: -len(end)])
+    assert regions.rows == 2
+    assert [(fault.line, "text ends within" in fault.what) for fault in regions.faults] == [(line, True)]
+    assert regions.missing is not None
+
+
+@pytest.mark.parametrize(("path", "missing"), [(b"/lib/x.so", True), (b"[stack]", False), (b"", False)])
+def test_a_map_line_at_the_very_end_may_be_cut(path: bytes, missing: bool) -> None:
+    """The kernel ends each line; where it has no end, a path may be cut, and `[stack]` is not."""
+    assert (parse(HEADER + b"\n" + NEXT + path).missing is not None) is missing
+
+
+def test_a_line_of_no_kernel_is_refused_at_once() -> None:
+    """A line of megabytes is refused before it is parsed, with its number."""
+    with pytest.raises(LimitError, match="line 2 has more than 65,536 bytes"):
+        parse_smaps(HEADER + b"\n" + b"x" * (1 << 20))
 
 
 def test_blank_lines_are_no_fault() -> None:
@@ -281,7 +323,7 @@ def test_a_file_of_keys_does_not_become_a_file_of_columns() -> None:
     assert "keys" in regions.faults[0].what
 
 
-@pytest.mark.parametrize("place", ["smaps", "segments"])
+@pytest.mark.parametrize("place", ["map_text", "segments"])
 def test_a_text_of_too_many_regions_ends_at_the_limit(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hostile text of tiny lines is refused while it is read, and not when memory is gone."""
     tight = dataclasses.replace(DEFAULT_LIMITS, table_cells=1000)
