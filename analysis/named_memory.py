@@ -22,13 +22,16 @@ class Name(NamedTuple):
 
 # fmt: off
 RUNTIME_FILES = (
-    Name("heap-jvm", "Managed Heap", "JVM", r"/memfd:java_heap.*", "OpenJDK: zPhysicalMemoryBacking_linux"),
-    Name("heap-net", "Managed Heap", ".NET code", r"/memfd:doublemapper.*", ".NET 7: allocator of JIT code"),
-    Name("heap-art-code", "Managed Heap", "ART", r"/memfd:jit(-zygote)?-cache.*", "ART: runtime/jit"),
+    Name("heap-jvm", "Managed Heap", "JVM", r"/?memfd:java_heap.*", "OpenJDK: zPhysicalMemoryBacking_linux"),
+    Name("heap-net", "Managed Heap", ".NET code", r"/?memfd:doublemapper.*", ".NET 7: allocator of JIT code"),
+    Name("heap-art-code", "Managed Heap", "ART", r"/?memfd:jit(-zygote)?-cache.*", "ART: runtime/jit"),
     Name("heap-art-shm", "Managed Heap", "ART", r"(/dev/ashmem/|\[anon_shmem:)dalvik-.*", "ART: mem_map.cc"),
     Name("heap-bionic-shm", "Heap", "bionic", r"/dev/ashmem/libc malloc.*", "Android: android_os_Debug.cpp"),
 )
-"""Shared memory that is known to be a runtime's own; it goes before Shareable."""
+"""Shared memory that is known to be a runtime's own; it goes before Shareable.
+
+pmap cuts paths to their last part: hence no slash need go before memfd.
+"""
 
 ALLOCATED = (
     Name("bss-named", "Image", ".bss", r"\[anon:.*\.bss\]|\[anon: glibc: \.bss.*\]", "dynamic linkers"),

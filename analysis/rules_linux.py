@@ -29,8 +29,8 @@ _KERNEL = (
 """Names that the kernel gives to mappings of its own."""
 
 _SHARED = (
-    Name("shm-sysv", "Shareable", "SysV", r"/SYSV[0-9a-f]{8}( \(deleted\))?", "shmget(2); the key in hex"),
-    Name("shm-memfd", "Shareable", "memfd", r"/memfd:.*", "memfd_create(2); no image, even if executable"),
+    Name("shm-sysv", "Shareable", "SysV", r"/?SYSV[0-9a-f]{8}( \(deleted\))?|\[ ?shmid=.*\]", "shmget(2)"),
+    Name("shm-memfd", "Shareable", "memfd", r"/?memfd:.*", "memfd_create(2); no image, even if executable"),
     Name("shm-posix", "Shareable", "shm", r"/(dev|run)/shm/.*", "shm_open(3): files in the tmpfs /dev/shm"),
     Name("shm-ashmem", "Shareable", "ashmem", r"/dev/ashmem.*", "shared memory of Android before memfd"),
     Name("shm-named", "Shareable", "named", r"\[anon_shmem:.*\]", "named by PR_SET_VMA, Linux 6.2"),
@@ -45,7 +45,7 @@ _SHARED = (
 
 _SHARED_ANONYMOUS = (
     Rule("shm-anonymous", "Shareable", "anonymous", "high", "mmap(2): how MAP_SHARED | MAP_ANONYMOUS looks",
-         name=r"/dev/zero( \(deleted\))?", where=(("perms", "...s"),)),
+         name=r"/dev/zero|(/dev/)?zero \(deleted\)", where=(("perms", "...s"),)),
     Rule("shm-hugetlb", "Shareable", "hugetlb", "high", "shared huge pages: MAP_HUGETLB, hugetlbfs",
          where=(("perms", "...s"),), find="hugetlb"),
     Rule("shm-unnamed", "Shareable", "anonymous", "high", "shared, and no file behind it",
