@@ -5,11 +5,14 @@ Nothing is lost on the way: bits that have no word are written in hex.
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "COPY_ON_WRITE",
     "EXECUTABLE",
     "PAGE_GUARD",
     "PAGE_NOACCESS",
+    "PROTECTION",
     "WRITABLE",
     "name_protection",
     "read_protection",
@@ -38,6 +41,14 @@ EXECUTABLE = 0x10 | 0x20 | 0x40 | 0x80
 """Masks over the bits of a protection."""
 
 _NUMBERS = {text.casefold(): bit for bit, text in {**_RIGHTS, **_MODIFIERS}.items()}
+
+PROTECTION = re.compile(
+    "(?:{})(?:/(?:{}))*".format(
+        "|".join(sorted([_RESERVED, *_RIGHTS.values()], key=len)[::-1]), "Guard|No ?Cache|Write ?Combine"
+    ),
+    re.IGNORECASE,
+)
+"""The words at the start of a text, also where something else follows without a blank."""
 
 
 def name_protection(value: int) -> str:
@@ -74,4 +85,4 @@ def _read_word(word: str) -> int | None:
             return int(word, 16)
         except ValueError:
             return None
-    return _NUMBERS.get(word.casefold())
+    return _NUMBERS.get(word.casefold()) or _NUMBERS.get(word.casefold().replace(" ", ""))
