@@ -1,4 +1,4 @@
-"""Text that a tool printed and a person saved: reading it whole, or its head, and walking through its lines."""
+"""Text that a tool printed and a person saved: reading it whole, or its head, and walking its lines."""
 
 from __future__ import annotations
 
