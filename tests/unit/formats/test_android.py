@@ -166,12 +166,10 @@ def test_the_showmap_of_the_corpus() -> None:
     source = _showmap(find_corpus_file("android/showmap_W-V830_1267.txt").read_bytes())
     snapshot = source.read(0)
     totals = snapshot.tables["totals"]
-    sums = [
-        sum(values) // KIB
-        for values in zip(*_rows(totals, "Size", "Rss", "Pss", "Private_Dirty"), strict=True)
-    ]
+    figures = _rows(totals, "Size", "Rss", "Pss", "Private_Dirty")
+    sums = [sum(values) // KIB for values in zip(*figures, strict=True)]
     assert (totals.rows, sums) == (9, [55720, 4864, 284, 12])
-    assert sum(count for (count,) in _rows(totals, "count")) == 28
+    assert sum(count for (count,) in _rows(totals, "count")) == 26
     assert "totals" in _reasons(snapshot)
 
 
@@ -202,7 +200,8 @@ def test_columns_of_meminfo_have_the_kernels_names() -> None:
         "4.4": ["Pss", "Private_Dirty", "Private_Clean", "Swap"],
         "8": ["Pss", "Private_Dirty", "Private_Clean", "SwapPss"],
         "14": [
-            "Pss", "Pss_Clean", "Shared_Dirty", "Private_Dirty", "Shared_Clean", "Private_Clean", "SwapPss", "Rss",
+            "Pss", "Pss_Clean", "Shared_Dirty", "Private_Dirty", "Shared_Clean", "Private_Clean", "SwapPss",
+            "Rss",
         ],
     }  # fmt: skip
 
@@ -250,11 +249,7 @@ def test_f27_rows_that_no_version_had_are_kept_and_counted() -> None:
 def test_rows_that_do_not_add_up_to_total_are_told() -> None:
     """A row was lost on the way, or TOTAL is of another moment."""
     source = _meminfo(MEMINFO["8"].replace("     .so mmap      692      328        0        0", ""))
-    assert _reasons(source.read(0))[
-        "totals"
-    ] == "the rows add up to 2,192 KiB of Pss, TOTAL says 2,994 KiB" or (
-        "TOTAL says" in str(_reasons(source.read(0))["totals"])
-    )
+    assert _reasons(source.read(0))["totals"] == "the rows add up to 2,192 KiB of Pss, TOTAL says 2,994"
     assert len(source.faults) == 1
 
 
@@ -335,7 +330,7 @@ def test_a_long_line_takes_time_in_proportion(line: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_both_are_known_by_their_content(encoding: str) -> None:
-    """Saved by an editor, by PowerShell, or below the command that made it; one is never taken for the other."""
+    """Saved by an editor, by PowerShell, or below the command that made it; neither is taken for the other."""
     showmap = (
         "$ adb shell showmap 12\r\n" + make_showmap(_make_rows(9), "swapPSS").replace("\n", "\r\n")
     ).encode(encoding)
