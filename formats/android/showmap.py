@@ -137,7 +137,7 @@ class _Capture:
 
     def build(self) -> Snapshot:
         """Make the snapshot: regions where there are addresses, else totals by name."""
-        process: Facts = {"source": {"format": "Android showmap", "version": self._name_layout()}}
+        process: Facts = {"source": {"format": "Android showmap", "version": self._name_options()}}
         if self.pid is not None:
             process["pid"] = self.pid
         if self.layout.has_addresses:
@@ -146,13 +146,10 @@ class _Capture:
             tables = {"regions": encode_table(_NO_REGIONS, 0), "totals": self._tabulate_totals()}
         return Snapshot(Capture(host={"os": "android"}), process, {}, tables, self._judge())
 
-    def _name_layout(self) -> str:
-        options = [
-            option
-            for option, used in (("-a", self.layout.has_addresses), ("-v", self.layout.has_flags))
-            if used
-        ]
-        return " ".join([f"{len(self.layout.figures)} figures", *options])
+    def _name_options(self) -> str | None:
+        """Name the options that show in the output; showmap tells no version of its own."""
+        used = {"-a": self.layout.has_addresses, "-v": self.layout.has_flags}
+        return " ".join(option for option, is_used in used.items() if is_used) or None
 
     def _tabulate_regions(self) -> Table:
         """start, size, perms (null without -v, which alone prints them), path, object, the kernel's counters.

@@ -330,7 +330,7 @@ def test_a_long_line_takes_time_in_proportion(line: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_both_are_known_by_their_content(encoding: str) -> None:
-    """Saved by an editor, by PowerShell, or below the command that made it; neither is taken for the other."""
+    """Saved by an editor, by PowerShell, below its command; neither is taken for the other."""
     showmap = (
         "$ adb shell showmap 12\r\n" + make_showmap(_make_rows(9), "swapPSS").replace("\n", "\r\n")
     ).encode(encoding)
