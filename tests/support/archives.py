@@ -48,8 +48,10 @@ def make_pax(*records: tuple[bytes, bytes]) -> bytes:
 
 def _write_record(record: tuple[bytes, bytes]) -> bytes:
     rest = b" " + record[0] + b"=" + record[1] + b"\n"
-    size = len(rest) + len(str(len(rest) + 3))
-    return str(size).encode() + rest if len(str(size)) + len(rest) == size else b"%d%s" % (size + 1, rest)
+    size = len(rest) + 1
+    while len(str(size)) + len(rest) != size:  # the length counts its own digits
+        size += 1
+    return b"%d%s" % (size, rest)
 
 
 def pad(data: bytes) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 from mmpscope.formats.containers import tree as trees
 from mmpscope.formats.containers.folder import FolderTree
 from mmpscope.formats.containers.tar import TarTree, is_tar
-from mmpscope.formats.containers.tree import Archive
+from mmpscope.formats.containers.tree import Archive, Tree
 from mmpscope.formats.containers.zip import ZipTree
 from mmpscope.formats.errors import CorruptError, InputError, LimitError, TruncatedError
 from support.archives import BLOCK, make_pax, make_tar, make_tar_header, make_zip, pad
@@ -32,7 +32,7 @@ def _open_zip(data: bytes) -> ZipTree:
     return ZipTree(io.BytesIO(data), "x.zip")
 
 
-def _read_all(tree: Archive) -> dict[str, bytes]:
+def _read_all(tree: Tree) -> dict[str, bytes]:
     return {name: tree.read(name, 1 << 20) for name in tree.names}
 
 
