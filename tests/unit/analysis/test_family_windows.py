@@ -227,6 +227,13 @@ def test_a_guard_page_within_a_stack_of_windbg_is_told() -> None:
     assert (row["type"], row["subtype"], row["rule"]) == ("Stack", "guard", "windbg-stack-guard")
 
 
+def test_a_stack_of_windbg_is_one_allocation() -> None:
+    """!address prints no AllocationBase, and the same thread behind each part of a stack."""
+    rows = [{**row, "Usage": "Stack", "Details": "[~0; 1b34.2a10]", "AllocationBase": None} for row in STACK]
+    rows.append(_region(0x20000, Usage="Stack", Details="[~1; 1b34.2a14]", AllocationBase=None))
+    assert [row["size"] for row in list_allocations(load_table(rows)).to_pylist()] == [0x10000, PAGE]
+
+
 def test_views_that_windbg_does_not_know_are_told_by_windows() -> None:
     """<unknown> beside MEM_MAPPED is a section, whatever it is for."""
     assert _tell(load_table([_region(BASE, kind=MAPPED, Usage="<unknown>")]), "rule") == [("mbi-section",)]
