@@ -47,9 +47,12 @@ class MemberSource:
         self._places: list[tuple[str, int]] = []
         self._last: tuple[str, Source] | None = None
         self._formats: Counter[str] = Counter()
-        self.faults = _visit(archive, given.partial, self._add)
-        if not self._formats:
-            raise _refuse(archive, self.faults)
+        with ExitStack() as opened:
+            opened.callback(self._let_go)
+            self.faults = _visit(archive, given.partial, self._add)
+            if not self._formats:
+                raise _refuse(archive, self.faults)
+            opened.pop_all()
         found = (f"{known} ({count:,})" if count > 1 else known for known, count in self._formats.items())
         self.format = f"{', '.join(found)} in {archive.kind}"
         self._opened = given.opened.pop_all()
