@@ -34,7 +34,10 @@ _LAST = 1 << 64
 
 
 class Place(NamedTuple):
-    """Where a row lies, and what it says of its place in the tree: is it a part, an allocation, or unsaid."""
+    """Where a row lies, and what it says of its place in the tree.
+
+    ``is_part`` is True directly below the allocation before it, False for an allocation, None if unsaid.
+    """
 
     start: int
     size: int
@@ -123,8 +126,8 @@ class RegionRows:
     def _put_into_tree(self, place: Place) -> int:
         """Find the allocation that a row belongs to, and return its base."""
         row, start, end = len(self._is_leaf), place.start, place.start + place.size
-        if place.is_part is False:
-            self._open.clear()
+        if place.is_part is not None:
+            del self._open[1 if place.is_part else 0 :]
         while self._open and not self._holds(self._open[-1], place):
             self._open.pop()
         is_allocation = not self._open
