@@ -180,7 +180,8 @@ def _add_up(rows: Iterable[TypeSums]) -> TypeSums:
         lacks_rows = name in _FIGURES and len(known) < len(values)
         if not fits or lacks_rows or any(name in row.partial for row in everything):
             total.partial.add(name)
-    total.values["largest"] = max((row.values.get("largest") or 0 for row in everything), default=0)
+    known = [size for row in everything if (size := row.values.get("largest")) is not None]
+    total.values["largest"] = max(known, default=None)
     return total
 
 
