@@ -7,6 +7,8 @@ two.
 from __future__ import annotations
 
 import re
+from itertools import product
+from operator import add
 from typing import NamedTuple
 
 from mmpscope.formats.faults import FaultLog
@@ -49,38 +51,45 @@ class AddressRows:
         self._listing = listing
         self._faults = faults
         self._parts: list[bytes] = []
+        self._parsed: ParsedRow | None = None
         self._line = 0
         self._base: int | None = None
         self._end = 0
 
     def take(self, line: bytes, number: int) -> bool:
-        """Take a row or what follows a broken one; False where the line is neither."""
-        if _looks_like_row(line):
-            self.close()
-            self._parts, self._line = [line], number
-            return True
-        if not self._parts or len(self._parts) == _MAX_PARTS or not self._goes_on(line):
+        """Take a line that begins a row; False where it does not."""
+        parsed = parse_row(line)
+        if parsed is None and not _looks_like_row(line):
             return False
-        self._parts.append(line)
+        self.close()
+        self._parts, self._parsed, self._line = [line], parsed, number
         return True
 
-    def _goes_on(self, line: bytes) -> bool:
-        """Whether a line continues the row before: that one is not complete, or this one is its details."""
-        parsed = parse_row(self._join())
-        return parsed is None or not parsed.is_whole or line.lstrip()[:1] in (b"[", b'"')
+    def take_rest(self, line: bytes) -> bool:
+        """Take a line that goes on with the row before: that is not complete, or this is its details."""
+        is_whole = (
+            self._parsed is not None and self._parsed.is_whole and line.lstrip()[:1] not in (b"[", b'"')
+        )
+        if not self._parts or len(self._parts) == _MAX_PARTS or is_whole:
+            return False
+        self._parts.append(line)
+        self._parsed = self._join()
+        return True
 
-    def _join(self) -> bytes:
+    def _join(self) -> ParsedRow | None:
         """Put the parts of a row together: a console breaks words, a mail breaks at blanks and drops them."""
-        joined = b"".join(self._parts)
-        parsed = parse_row(joined)
-        return joined if parsed is not None and parsed.is_whole else b" ".join(self._parts)
+        first, *others = self._parts
+        for blanks in product((b"", b" "), repeat=len(others)):
+            parsed = parse_row(first + b"".join(map(add, blanks, others)))
+            if parsed is not None and parsed.is_whole:
+                return parsed
+        return parse_row(b" ".join(self._parts))
 
     def close(self) -> None:
         """Add the row that is complete now; one that makes no sense is a fault."""
         if not self._parts:
             return
-        parsed = parse_row(self._join())
-        self._parts = []
+        parsed, self._parts, self._parsed = self._parsed, [], None
         if parsed is None:
             what = "a row is cut or contradicts itself"
             self._faults.add(what, line=self._line, lost="that row")

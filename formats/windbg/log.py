@@ -56,18 +56,21 @@ class Log:
         self._rows: AddressRows | OldRows | None = None
         self._take_line: Callable[[bytes], bool] | None = None
         for self._line, line in walk_lines(text):
-            self._take(line.replace(b"\t", b" ").rstrip())
+            self._take(line.replace(b"\t", b" ").rstrip(b"\r"))
         self._close_row()
 
     def _take(self, line: bytes) -> None:
-        if not line:
+        if not line or line.isspace():
             self._close_row()
-            return
-        if len(line) > _MAX_LINE:
+        elif len(line) > _MAX_LINE:
             self._faults.add("a line of more than 4 KiB is left out", line=self._line, lost="that line")
             self._close_row()
             self._note_cut()
-            return
+        elif self._rows is None or not self._rows.take(line, self._line):
+            self._take_other(line)
+
+    def _take_other(self, line: bytes) -> None:
+        """Take a line that is no row of the list that is open."""
         prompt = _PROMPT.fullmatch(line)
         if prompt is not None:
             self._close_table()
@@ -113,8 +116,8 @@ class Log:
         self._close_table()
         listing = self._make_listing(form)
         kind = OldRows if form == OLD else AddressRows
-        self._rows = kind(listing, self._faults)
-        self._take_line = lambda row: self._rows is not None and self._rows.take(row, self._line)
+        rows = kind(listing, self._faults)
+        self._rows, self._take_line = rows, rows.take_rest
 
     def _open_sos_table(self, table: str | None) -> bool:
         if table is None:

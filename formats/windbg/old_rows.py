@@ -101,6 +101,10 @@ class OldRows:
         self._row, self._base, self._line = head, head.allocation, number
         return True
 
+    def take_rest(self, line: bytes) -> bool:
+        """Take nothing: each fact has a line of its own."""
+        return False
+
     def close(self) -> None:
         """Add the row that is complete now; one without its state is a fault."""
         if self._row is None:
