@@ -33,7 +33,7 @@ _WINDOWS_FILE = re.compile(rb".*\.(?:exe|dll)|.:\\.*", re.IGNORECASE | re.DOTALL
 _LINUX_FILE = re.compile(rb"/.*|.*\.so(?:\.[\d.]+)?", re.DOTALL)
 _PAGE = 4096
 _NO_RESERVED = "!maddress leaves reserved memory out, unless -reserve is given"
-_ONLY_TOTALS = "a summary: sums by usage, and no addresses"
+_ONLY_TOTALS = "a summary has sums by usage and no addresses"
 
 
 class Judged(NamedTuple):
