@@ -98,6 +98,7 @@ def _change(columns: dict[str, Any], random: Random) -> None:
 
 _WORDS = (
     "uint", "int", "float", "bool", "text", "plain", "delta", "const", "null", "dict", "same", "chain", "diff",
+        holder[key] = random.choice(extremes)
     "utf-8", "bytes", "wtf-8", "start", "size", "path", "perms",
 )  # fmt: skip
 _NUMBERS = [number for number in NUMBERS if -(2**63) <= number < 2**64]
