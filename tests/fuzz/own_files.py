@@ -93,13 +93,13 @@ def _change(columns: dict[str, Any], random: Random) -> None:
     elif isinstance(value, str):
         holder[key] = random.choice(_WORDS)
     else:
-        extremes = [*_NUMBERS, None, True, 1.5, b"", "", [], {}, random.choice(TOKENS)]
+        extremes: list[Any] = [*_NUMBERS, None, True, 1.5, b"", "", [], {}, random.choice(TOKENS)]
         holder[key] = random.choice(extremes)
 
 
 _WORDS = (
-    "uint", "int", "float", "bool", "text", "plain", "delta", "const", "null", "dict", "same", "chain", "diff",
-    "utf-8", "bytes", "wtf-8", "start", "size", "path", "perms",
+    "uint", "int", "float", "bool", "text", "plain", "delta", "const", "null", "dict", "same", "chain",
+    "diff", "utf-8", "bytes", "wtf-8", "start", "size", "path", "perms",
 )  # fmt: skip
 _NUMBERS = [number for number in NUMBERS if -(2**63) <= number < 2**64]
 
