@@ -19,8 +19,8 @@ _SMAPS = {
 }
 _MAP_ITEMS = {"offset": "Offset", "device": "Device", "inode": "Inode"}
 _PROCESS_ITEMS = (
-    "status", "smaps_rollup", "limits", "stat", "auxv", "cgroup", "personality", "threads", "modules", "heaps",
-    "processes",
+    "status", "smaps_rollup", "limits", "stat", "auxv", "cgroup", "personality", "threads", "modules",
+    "heaps", "processes",
 )  # fmt: skip
 
 
@@ -50,7 +50,10 @@ def _judge_map_line(listing: Listing) -> Iterator[Capability]:
                 None,
                 f"pmap {listing.option}".rstrip() + " does not print it",
             )
-    is_whole = any(path.startswith(b"/") for path in listing.paths if path is not None)
-    cut = "" if is_whole else "cuts paths to the name of the file (-p does not), and "
-    named = "" if listing.is_detailed else "; without -X it calls all memory without a file [ anon ]"
-    yield Capability("regions.path", "partial", None, f"pmap {cut}shows odd bytes as ?{named}")
+    reasons = []
+    if not any(path.startswith(b"/") for path in listing.paths if path is not None):
+        reasons.append("pmap without -p cuts paths to the name of the file")
+    if not listing.is_detailed:
+        reasons.append("without -X it shows odd bytes as ? and calls memory without a file [ anon ]")
+    if reasons:
+        yield Capability("regions.path", "partial", None, "; ".join(reasons))

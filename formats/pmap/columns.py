@@ -1,8 +1,8 @@
 """The columns of a listing of pmap: which there are, how a row of them is taken apart, what they are called.
 
-A listing tells its columns in a head; without one (`-q`) those of the plain, `-x` and `-d` listings still show
-in the form of a row. `-XX` has a text of several words before the name, VmFlags, right-aligned below its head:
-only the place where it ends tells it from a file that is called `dd` or `sh`.
+A listing tells its columns in a head; without one (`-q`) those of the plain, `-x` and `-d` listings still
+show in the form of a row. `-XX` has a text of several words before the name, VmFlags, right-aligned below its
+head: only the place where it ends tells it from a file that is called `dd` or `sh`.
 """
 
 from __future__ import annotations

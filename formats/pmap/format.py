@@ -36,6 +36,6 @@ FORMATS = (
         tools="procps 3.2 to 4.0.2; BusyBox 1.x",
         gives=("regions", "working sets", "PSS", "swap", "process"),
         lacks=("whole paths without -p", "threads", "modules", "limits"),
-        known_by="the head `Address Kbytes` or `Address Perm Offset Device Inode`, or a row `00400000 4K r-x--`",
+        known_by="a head `Address Kbytes` or `Address Perm Offset Device Inode`, or rows `00400000 4K r-x--`",
     ),
 )

@@ -24,8 +24,8 @@ _VSYSCALL = 0xFFFF_FFFF_FF60_0000
 class Listing:
     """One process; ``columns`` are known from the head of its listing, or guessed from the first row.
 
-    ``is_done`` tells that the line of totals was read, ``is_bare`` that neither it nor a head was printed
-    (`-q`), ``missing`` why there may be more regions than rows.
+    ``is_done`` tells that the line of totals was read, ``is_bare`` that no head was printed (`-q`, and always
+    without options), ``missing`` why there may be more regions than rows.
     """
 
     pid: int | None = None
@@ -87,17 +87,20 @@ class Listing:
 
     def make_columns(self) -> dict[str, Plain]:
         """Make the columns of a regions table, in bytes: those of smaps, as far as they were printed."""
-        majors, minors = zip(*(device or (None, None) for device in self.devices), strict=True)
         columns = {
             "start": Plain("uint", self.starts),
             "size": Plain("uint", self.sizes, len_of="start"),
             "perms": Plain("text", self.perms, "utf-8"),
-            "offset": Plain("uint", self.offsets),
-            "dev_major": Plain("uint", majors),
-            "dev_minor": Plain("uint", minors),
-            "inode": Plain("uint", self.inodes),
-            "path": Plain("text", self.paths, tell_encoding(self.paths)),
         }
+        words = () if self.columns is None else self.columns.words
+        if "Offset" in words:
+            columns["offset"] = Plain("uint", self.offsets)
+        if "Device" in words:
+            majors, minors = zip(*(device or (None, None) for device in self.devices), strict=True)
+            columns.update(dev_major=Plain("uint", majors), dev_minor=Plain("uint", minors))
+        if "Inode" in words:
+            columns["inode"] = Plain("uint", self.inodes)
+        columns["path"] = Plain("text", self.paths, tell_encoding(self.paths))
         for name, values in self.figures.items():
             if name != "Kbytes":  # the size
                 columns[name] = Plain("uint", values)

@@ -22,6 +22,8 @@ from mmpscope.formats.pmap.totals import is_rule, read_totals
 from mmpscope.formats.proc.facts import to_fact
 from mmpscope.formats.proc.reader import describe_space
 from mmpscope.formats.proc.smaps import check_lines
+from mmpscope.formats.proc.space import GATES
+from mmpscope.formats.proc.titles import is_harmless
 from mmpscope.formats.source import Entry, ListedSource
 from mmpscope.formats.text import read_text, walk_lines
 
@@ -81,11 +83,9 @@ def _read_line(listing: Listing, line: bytes, number: int, log: FaultLog) -> Non
     if listing.columns is None:
         guessed = guess_columns(line)
         if guessed is not None:
-            listing.set_columns(guessed, is_bare=guessed.option != "")
+            listing.set_columns(guessed, is_bare=True)
         elif _NO_COLUMNS.match(line):
-            what = (
-                f"line {number} is a row of pmap -X without a head, so which figure is which cannot be told"
-            )
+            what = f"line {number} is of pmap -X without a head: which figure is which cannot be told"
             raise NotASnapshotError(what, now="Print it without -q.")
     columns = listing.columns or PLAIN
     totals = None if listing.is_done else read_totals(line, columns)
@@ -95,7 +95,7 @@ def _read_line(listing: Listing, line: bytes, number: int, log: FaultLog) -> Non
             _note(listing, f"the total of {name} is not the sum of its rows", number, log)
     elif row is not None:
         listing.add(row)
-    elif _ROW_START.match(line) or (listing.starts and not listing.is_done and not listing.is_bare):
+    elif _ROW_START.match(line) or (listing.starts and not listing.is_done and not is_harmless(line)):
         _note(listing, "this line is no row of pmap; it is left out", number, log)
 
 
@@ -110,8 +110,11 @@ def _end(listing: Listing, number: int, log: FaultLog) -> Iterator[Listing]:
     Of a kernel thread -X and -q print nothing but its name in brackets.
     """
     is_thread = listing.command is not None and _THREAD.fullmatch(listing.command) is not None
-    if listing.columns is not None and not listing.is_done and not listing.is_bare:
-        _note(listing, "the listing ends before its totals", number, log)
+    if listing.columns is not None and not listing.is_done:
+        if not listing.is_bare:
+            _note(listing, "the listing ends before its totals", number, log)
+        elif listing.paths[-1] not in GATES:  # above which there is nothing
+            listing.missing = listing.missing or "it has no totals: it was printed with -q, or it is cut"
     if listing.starts or listing.is_done or is_thread:
         yield listing
 

@@ -12,7 +12,8 @@ __all__ = ["find_differences", "is_rule", "read_totals"]
 _RULE = re.compile(rb"[ \t]*[-=]{2,}(?:[ \t]+[-=]{2,})*[ \t]*")
 _SIMPLE = re.compile(rb"[ \t]*total[ \t]+(?:kB[ \t]+)?(\d{1,20}K?(?:[ \t]+(?:\d{1,20}|-)){0,8})[ \t]*")
 _MAPPED = re.compile(
-    rb"mapped:[ \t]+(\d{1,20})K(?:[ \t]+writeable/private:[ \t]+(\d{1,20})K[ \t]+shared:[ \t]+(\d{1,20})K)?[ \t]*"
+    rb"mapped:[ \t]+(\d{1,20})K"
+    rb"(?:[ \t]+writeable/private:[ \t]+(\d{1,20})K[ \t]+shared:[ \t]+(\d{1,20})K)?[ \t]*"
 )
 _DETAILED = re.compile(rb"[ \t]+(\d{1,20}(?:[ \t]+\d{1,20}){0,127})[ \t]+KB[ \t]*")
 _WRITABLE, _SHARED = "writeable/private", "shared"
@@ -26,8 +27,8 @@ def is_rule(line: bytes) -> bool:
 def read_totals(line: bytes, columns: Columns) -> dict[str, int] | None:
     """Read the totals by the name of their figure, in bytes; None where a line has none.
 
-    `-d` has the size of all regions, and of those that are writable and private, or shared. `-XX` adds up page
-    sizes as well.
+    `-d` has the size of all regions, and of those that are writable and private, or shared. `-XX` adds up
+    page sizes as well.
     """
     mapped = _MAPPED.fullmatch(line)
     if mapped is not None:
@@ -57,4 +58,4 @@ def find_differences(
             if mode[at : at + 1] == letter and (name == _SHARED or mode[3:4] == b"p")
         ]
         sums[name] = sum(of_kind)
-    return [name for name, total in totals.items() if sums.get(name) != total]
+    return [name for name, total in totals.items() if sums.get(name, 0) != total]
