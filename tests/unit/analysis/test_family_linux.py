@@ -119,6 +119,12 @@ def test_shared_objects_are_known_by_the_last_part_of_their_names(name: str, rul
     assert _tell(load_table([_region(0x10000, PAGE, "rw-s", name)]), "rule") == [(rule,)]
 
 
+def test_two_objects_of_one_name_are_not_called_one_file() -> None:
+    """Without inode and path nobody knows whether `zero (deleted)` is mapped twice, or two things once."""
+    rows = [_region(0x10000 * n, PAGE, "rw-s", "zero (deleted)") for n in (1, 2)]
+    assert _tell(load_table(rows), "details") == [("zero (deleted)",)] * 2
+
+
 def test_dirty_alone_tells_nothing_about_sharing() -> None:
     """pmap -x has RSS and Dirty: the working set is known, its parts are not."""
     row = _region(0x10000, 4 * PAGE, "rw-p", Rss=2 * PAGE, Dirty=PAGE)
