@@ -74,7 +74,7 @@ class ListParser:
 
     def _read_cells(self, layout: Layout, line: str, is_whole: bool) -> None:
         cells = layout.split(line)
-        if not is_whole and self._is_cut(layout, line, cells):
+        if not is_whole and line.strip() and self._is_cut(layout, line, cells):
             self._lose("the file ends in the middle of a line")
         elif not any(cell.strip() for cell in cells):
             return

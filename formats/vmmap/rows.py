@@ -19,10 +19,12 @@ from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Table
 from mmpscope.formats.vmmap.words import HOLES, NUMBERS, PAGE_TABLE
 
-__all__ = ["MOST_ROWS", "Place", "RegionRows", "name_extra"]
+__all__ = ["GRANULARITY", "MOST_ROWS", "Place", "RegionRows", "name_extra"]
 
 MOST_ROWS = 1 << 20
 """Rows of one snapshot: some 500 bytes each until they are encoded, and above what VMMap itself can show."""
+GRANULARITY = 64 * 1024
+"""Allocations of Windows begin at its multiples (GetSystemInfo, dwAllocationGranularity)."""
 _MOST_EXTRA = 64
 _MOST_EXTRA_CELLS = 1 << 20
 _MOST_TEXT = 1 << 26
@@ -94,6 +96,8 @@ class RegionRows:
         self.holes: list[tuple[int, int, str]] = []
         self.page_table = 0
         self.sizes: Counter[str] = Counter()
+        self.aligned = 0
+        self.unaligned = 0
         self.low = _LAST
         self.high = 0
 
@@ -133,6 +137,8 @@ class RegionRows:
         is_allocation = not self._open
         if is_allocation:
             self.sizes[place.kind or ""] += place.size
+            self.aligned += start % GRANULARITY == 0
+            self.unaligned += start % GRANULARITY != 0
             if place.is_part:
                 self._note("a sub-block lies in no allocation")
         else:

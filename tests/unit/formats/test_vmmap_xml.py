@@ -116,6 +116,15 @@ def test_without_holes_the_range_is_assumed_by_bits() -> None:
     assert snapshot.capture.host == {"os": "windows", "allocation_granularity": 65536}
 
 
+def test_lists_of_other_systems_are_told_by_their_addresses() -> None:
+    """What we wrote for Linux begins at any page; Windows itself maps a page or two in odd places."""
+    odd = region(0x7FFE9000, 4096, blocks=1)
+    snapshot, _ = read_one(document(region(0x10000, 4096) + region(0x20000, 4096) + odd))
+    assert snapshot.capture.host == {"os": "windows", "allocation_granularity": 65536}
+    snapshot, _ = read_one(document(region(0x11000, 4096) + region(0x20000, 4096) + odd))
+    assert snapshot.capture.host == {"allocation_granularity": 4096}
+
+
 def test_page_tables_are_a_fact_and_no_region() -> None:
     """They come from the snapshot's tag, or else from a region of UseType 9, and are told once."""
     table = region(0, 65536, 'UseType="9" Type="Page Table"')
