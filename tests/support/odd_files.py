@@ -46,7 +46,7 @@ def _needy_file() -> bytes:
 
 UNREADABLE: Mapping[str, tuple[Callable[[], bytes], str]] = {
     "notes.txt": (lambda: b"Dear diary,\nnothing happened.\n", "it starts with 'Dear diary,'"),
-    "song.mmp": (lambda: b"PK\x03\x04" + bytes(60), "not a snapshot that I can read"),
+    "song.mmp": (lambda: b"PK\x03\x04" + bytes(60), "the zip file ends too early"),
     "lmms.mmp": (SONG.encode, "it is XML, but has no element Snapshot or Region as VMMap saves them"),
     "errors.smaps": (lambda: b"Error: [Errno 13] cannot read smaps\n", "line 1 is not a map line"),
     "newer.mmp": (_newer_file, "2.1"),

@@ -98,6 +98,11 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         (b'{"pid": 12}', """it looks like JSON, and starts with '{"pid": 12}'"""),
         (b"<svg width='1'></svg>", "it looks like XML of another tool"),
         (b"name;size;count\na;1;2\nb;3;4\n", "it looks like a CSV of another tool"),
+        (
+            b"Name:\tsh\nUmask:\t0022\n",
+            "it looks like status of a process, which has no map: give its smaps",
+        ),
+        (b"W/google-breakpad( 3): -----BEGIN", "it looks like a microdump of Breakpad, which has no map"),
         (b"a,b\n", "it starts with 'a,b', and line 1 is not a map line"),
         ("\u202egnp.exe".encode(), r"it starts with '\u202egnp.exe'"),
         (b"Error: [Errno 13] cannot read smaps", "line 1 is not a map line"),
