@@ -26,7 +26,7 @@ _BINARY = (
 _TEXTS = (
     (
         re.compile(r"Name:\t[^\n]*\n(?:Umask|State):\t"),
-        "status of a process, which has no map: give its smaps",
+        "status of a process and no map: give its smaps",
     ),
     (re.compile(r"W/google-breakpad"), "a microdump of Breakpad, which has no map"),
     (re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE), "an HTML page"),

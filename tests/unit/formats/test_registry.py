@@ -100,7 +100,7 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         (b"name;size;count\na;1;2\nb;3;4\n", "it looks like a CSV of another tool"),
         (
             b"Name:\tsh\nUmask:\t0022\n",
-            "it looks like status of a process, which has no map: give its smaps",
+            "it looks like status of a process and no map: give its smaps",
         ),
         (b"W/google-breakpad( 3): -----BEGIN", "it looks like a microdump of Breakpad, which has no map"),
         (b"a,b\n", "it starts with 'a,b', and line 1 is not a map line"),
