@@ -145,7 +145,12 @@ def _judge_regions(regions: Regions) -> list[Capability]:
         judged = [Capability(item, "ok")]
     if not has_counters:
         judged.append(Capability("smaps", "unavailable", None, "maps text holds no counters"))
-    starts = regions.columns["start"].values
+    starts, paths = regions.columns["start"].values, regions.columns["path"].values
+    names = regions.columns["Name"].values if "Name" in regions.columns else ()
+    others = sum(name not in (None, path) for name, path in zip(names, paths) if path is not None)
+    if others:
+        reason = f"{others} regions have a line `Name:` that is not their path; the path counts"
+        judged.append(Capability("regions.Name", "ok", None, reason))
     if regions.missing is not None:
         judged.append(Capability("regions", "partial", None, regions.missing))
     elif not all(map(le, starts, islice(starts, 1, None))):
