@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Uints
-from mmpscope.analysis.diff_evidence import join_texts, list_alike, pair_names, pair_rights
+from mmpscope.analysis.diff_evidence import join_texts, list_alike, pair_names, pair_rights, tell_words
 from mmpscope.analysis.diff_schema import METRICS
 from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, find_ends, settle
 from mmpscope.analysis.mapping_count import find_counted
@@ -117,7 +117,9 @@ def is_estimated(regions: pa.Table, other: pa.Table) -> bool:
 
     Without VmFlags, MAP_NORESERVE is not seen, nor what was once writable.
     """
-    return len(regions) > 0 and "VmFlags" not in regions.column_names and "VmFlags" in other.column_names
+    is_linux = tell_words(regions.column_names) in (None, "linux")
+    lacks_flags = "VmFlags" not in regions.column_names and "VmFlags" in other.column_names
+    return len(regions) > 0 and is_linux and lacks_flags
 
 
 def forget_estimates(answer: pa.Table) -> pa.Table:

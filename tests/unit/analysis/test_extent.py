@@ -64,6 +64,7 @@ def load_rollup() -> LoadedSnapshot:
         (load_rollup(), TOTALS, "totals only: a roll-up lists none"),
         (load_foreign(tables={"totals": [ROLLUP]}), TOTALS, "totals only: the source lists no regions"),
         (load_foreign(capability=[missing("headers alone")]), NOTHING, "no regions: headers alone"),
+        (load_foreign(host={"os": "windows"}), NOTHING, "no regions: the source says no more"),
         (load_foreign(), NOTHING, "no address space: a kernel thread, a zombie, or no permission to read it"),
     ],
 )
