@@ -16,6 +16,7 @@ from mmpscope.formats.mmp.columns import Plain, decode_table, encode_table
 from mmpscope.formats.model import Fact, Facts, Table
 from mmpscope.formats.proc.blocks import Oddity, find_header
 from mmpscope.formats.proc.counters import COUNTER, REGION_COLUMNS
+from mmpscope.formats.proc.kernel_form import fill_in, make_layout
 from mmpscope.formats.proc.layout import Layout, compile_layout, render
 from mmpscope.formats.proc.map_text import MapText, read_map
 from mmpscope.formats.proc.quoting import quote
@@ -156,6 +157,7 @@ def _may_be_cut(columns: Mapping[str, Plain]) -> bool:
 def render_smaps(table: Table, form: Fact = None) -> bytes:
     """Write the text that a regions table was parsed from, byte for byte.
 
+    A table of another source, without layouts, is written as a kernel would (`kernel_form`).
     ``form`` has what is odd about the text, each key only where it is: `before` and `after` (bytes before the
     first map line, and behind the last block), `prefix` (bytes before each line, `blank` in place of an empty
     one, but neither for the `lead` and the `trail` around these lines), `newline`, `encoding`.
@@ -172,6 +174,8 @@ def render_smaps(table: Table, form: Fact = None) -> bytes:
         raw, layout = facts.get("raw"), facts.get("layout")
         if isinstance(raw, bytes):
             blocks.append(raw)
+        elif "layout" not in columns:
+            blocks.append(_render_as_kernel(facts, layouts))
         elif isinstance(layout, bytes):
             if layout not in layouts:
                 layouts[layout] = compile_layout(layout)
@@ -183,6 +187,13 @@ def render_smaps(table: Table, form: Fact = None) -> bytes:
     if prefix:
         text = quote(text, prefix, _take_bytes(form, "blank") if "blank" in form else prefix)
     return restore(_take_bytes(form, "lead") + text + _take_bytes(form, "trail"), form)
+
+
+def _render_as_kernel(facts: Facts, layouts: dict[bytes, Layout]) -> bytes:
+    layout = make_layout(facts)
+    if layout not in layouts:
+        layouts[layout] = compile_layout(layout)
+    return render(layouts[layout], fill_in(facts))
 
 
 def _take_bytes(form: Facts, name: str) -> bytes:
