@@ -99,8 +99,9 @@ def _choose_figures(rows: Rows, screen: Screen) -> list[tuple[str, str, int]]:
     """
     if not _is_known(rows, "committed"):
         return [figure for figure in (*_FIGURES, *_MORE) if _is_known(rows, figure[0])]
-    more = [m for m in _MORE if screen.verbose or (m[0] in _SHOWN_WHEN_USED and any(rows[m[0]]))]
-    return [*_FIGURES, *more]
+    asked = [figure for figure in _MORE if screen.verbose or figure[0] in _SHOWN_WHEN_USED]
+    more = [figure for figure in asked if rows[figure[0]][0] is not None]
+    return [*_FIGURES, *(figure for figure in more if screen.verbose or any(rows[figure[0]]))]
 
 
 def _is_known(rows: Rows, name: str) -> bool:
