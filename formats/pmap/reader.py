@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import BinaryIO
 
-from mmpscope.formats.errors import NotASnapshotError
+from mmpscope.formats.errors import LimitError, NotASnapshotError
 from mmpscope.formats.faults import FaultLog
 from mmpscope.formats.mmp.columns import encode_table
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
@@ -32,6 +32,8 @@ __all__ = ["open_listing"]
 _PROCESS = re.compile(rb"(\d{1,10}):(?:[ \t]+([^\n]*))?")
 _NO_COLUMNS = re.compile(BARE_DETAILED)
 _ROW_START = re.compile(rb"[ \t]*[0-9a-fA-F]{6,16}[ \t]+\S")
+_MOST_LISTINGS = 1 << 15
+"""The usual number of pids."""
 _THREAD = re.compile(rb"\[([^\]\n]{1,64})\][ \t]*")
 
 
@@ -40,7 +42,13 @@ def open_listing(stream: BinaryIO, name: str) -> ListedSource:
     text = read_text(stream)
     check_lines(text)
     log = FaultLog()
-    snapshots = [_make_snapshot(listing) for listing in _read_listings(text, log)]
+    snapshots: list[Snapshot] = []
+    for listing in _read_listings(text, log):
+        if len(snapshots) == _MOST_LISTINGS:
+            raise LimitError(
+                f"there are more than {_MOST_LISTINGS:,} listings in it", now="Give fewer at once."
+            )
+        snapshots.append(_make_snapshot(listing))
     if not snapshots:
         raise NotASnapshotError("it is like a listing of pmap, but has no row of one", now="Print it again.")
     entries = [

@@ -9,6 +9,7 @@ import pytest
 from mmpscope.formats.errors import LimitError, NotASnapshotError
 from mmpscope.formats.mmp.columns import decode_table
 from mmpscope.formats.model import Fact, Snapshot
+from mmpscope.formats.pmap import reader
 from mmpscope.formats.pmap.format import FORMATS
 from mmpscope.formats.pmap.reader import open_listing
 from mmpscope.formats.source import ListedSource
@@ -361,3 +362,10 @@ def test_other_text_is_not_taken_for_pmap() -> None:
         b"\0" * 9,
     ]
     assert [PMAP.sniff(text) for text in texts] == [False] * len(texts)
+
+
+def test_more_listings_than_processes_end_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hostile text of tiny listings is no million of snapshots."""
+    monkeypatch.setattr(reader, "_MOST_LISTINGS", 3)
+    with pytest.raises(LimitError, match="more than 3 listings"):
+        open_text(WITH_RSS * 4)
