@@ -139,7 +139,7 @@ def _gather(result: Result, folder: Path, death: str | None, keep: Path) -> None
         keep.mkdir(parents=True, exist_ok=True)
         stem = f"{result.target}.{crc32(where.encode()):08x}"
         (keep / stem).write_bytes(data)
-        (keep / f"{stem}.txt").write_text(f"{where}\n\n{trace}")
+        (keep / f"{stem}.txt").write_text(f"{where}\n\n{trace}", "utf-8", "backslashreplace")
     print(f"{result.target}: {result.executions:,} executions", file=sys.stderr)
 
 
