@@ -139,7 +139,8 @@ def _judge_regions(regions: Regions) -> list[Capability]:
     item = "smaps" if has_counters else "maps"
     if regions.odd:
         [first, *_] = regions.faults
-        reason = f"{regions.odd} lines did not parse, the first is line {first.line}"
+        more = f", and {regions.odd - 1} more" if regions.odd > 1 else ""
+        reason = f"line {first.line}: {first.what}{more}"
         judged = [Capability(item, "partial", None, reason)]
     else:
         judged = [Capability(item, "ok")]
