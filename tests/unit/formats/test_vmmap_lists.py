@@ -8,6 +8,7 @@ import pytest
 from mmpscope.formats.errors import LimitError
 from mmpscope.formats.vmmap import text as vmmap_text
 from mmpscope.formats.vmmap.layouts import find_layout
+from mmpscope.formats.vmmap.sniff import is_text
 from support.vmmap_reading import find_formats, list_rows, open_bytes, read_one, state_of
 
 KIB = 1024
@@ -346,3 +347,14 @@ def test_lines_are_read_one_by_one() -> None:
     stream = io.BytesIO(b"a\r\r\nb")
     assert list(vmmap_text.read_lines(stream)) == [(1, "a", True), (2, "b", False)]
     assert not stream.closed
+
+
+@pytest.mark.parametrize("command", ["summary", "regions", "diff"])
+def test_what_we_print_ourselves_is_no_text_of_vmmap(command: str) -> None:
+    """An answer of ours pasted into a ticket has VMMap's headings, in two lines, and is refused in words."""
+    heads = {
+        "summary": "Type               Size  Committed  Private      WS       WS         WS      WS  Blocks    Largest",
+        "regions": "Address        Type   Size  Committed  Private      WS     WS  Blocks  Prot  Details",
+        "diff": "Address           Type             Size  Committed  Private      WS  Details",
+    }
+    assert not is_text(f"java (pid 65) on demo\n{heads[command]}\n".encode())
