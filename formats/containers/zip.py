@@ -75,7 +75,7 @@ class ZipTree:
                 yield chunk
 
     def _add(self, member: zipfile.ZipInfo, log: FaultLog) -> None:
-        if member.is_dir():
+        if member.filename.endswith("/"):  # is_dir() of Python 3.11 fails where a name is empty
             return
         name = clean_name(member.filename.replace("\\", "/"))  # as .NET wrote them for years
         kind = member.external_attr >> _FILE_TYPES

@@ -353,7 +353,7 @@ def test_lines_are_read_one_by_one() -> None:
 def test_what_we_print_ourselves_is_no_text_of_vmmap(command: str) -> None:
     """An answer of ours pasted into a ticket has VMMap's headings, in two lines, and is refused in words."""
     heads = {
-        "summary": "Type       Size  Committed  Private      WS       WS         WS      WS  Blocks    Largest",
+        "summary": "Type  Size  Committed  Private      WS       WS         WS      WS  Blocks    Largest",
         "regions": "Address        Type   Size  Committed  Private      WS     WS  Blocks  Prot  Details",
         "diff": "Address           Type             Size  Committed  Private      WS  Details",
     }
