@@ -97,7 +97,7 @@ def _read_line(listing: Listing, line: bytes, number: int, log: FaultLog) -> Non
             raise NotASnapshotError(what, now="Print it without -q.")
     columns = listing.columns or PLAIN
     totals = None if listing.is_done else read_totals(line, columns)
-    row = None if listing.is_done else columns.read(line)
+    row = None if listing.is_done or listing.columns is None else columns.read(line)
     if totals is not None:
         for name in listing.check(totals):
             _note(listing, f"the total of {name} is not the sum of its rows", number, log)
@@ -121,7 +121,7 @@ def _end(listing: Listing, number: int, log: FaultLog) -> Iterator[Listing]:
     if listing.columns is not None and not listing.is_done:
         if not listing.is_bare:
             _note(listing, "the listing ends before its totals", number, log)
-        elif listing.paths[-1] not in GATES:  # above which there is nothing
+        elif listing.paths and listing.paths[-1] not in GATES:  # above which there is nothing
             listing.missing = listing.missing or "it has no totals: it was printed with -q, or it is cut"
     if listing.starts or listing.is_done or is_thread:
         yield listing
