@@ -18,7 +18,7 @@ from mmpscope.formats.model import Capture, Facts, Snapshot, Table
 from mmpscope.formats.pmap.capability import list_capability
 from mmpscope.formats.pmap.columns import BARE_DETAILED, PLAIN, guess_columns, read_head
 from mmpscope.formats.pmap.listing import Listing
-from mmpscope.formats.pmap.totals import is_rule, read_totals
+from mmpscope.formats.pmap.totals import is_detailed_total, is_rule, read_totals
 from mmpscope.formats.proc.facts import to_fact
 from mmpscope.formats.proc.reader import describe_space
 from mmpscope.formats.proc.smaps import check_lines
@@ -76,7 +76,7 @@ def _read_listings(text: bytes, log: FaultLog) -> Iterator[Listing]:
         columns = None if process else read_head(line)
         if process is not None or (columns is not None and (current.is_done or current.columns)):
             yield from _end(current, number, log)
-            current = Listing()
+            current = Listing(carried=current.totals or current.carried)
         if process is not None:
             current.pid, current.command = int(process[1]), process[2]
         elif columns is not None:
@@ -89,6 +89,8 @@ def _read_listings(text: bytes, log: FaultLog) -> Iterator[Listing]:
 def _read_line(listing: Listing, line: bytes, number: int, log: FaultLog) -> None:
     """Read a row or the totals; another line is a fault where it could be a row."""
     if listing.columns is None:
+        if is_detailed_total(line):  # of a kernel thread -X prints the totals so far, and no row
+            return
         guessed = guess_columns(line)
         if guessed is not None:
             listing.set_columns(guessed, is_bare=True)
@@ -115,7 +117,7 @@ def _note(listing: Listing, what: str, number: int, log: FaultLog) -> None:
 def _end(listing: Listing, number: int, log: FaultLog) -> Iterator[Listing]:
     """Yield a listing, if it is one, where line ``number`` begins another or ends the text.
 
-    Of a kernel thread -X and -q print nothing but its name in brackets.
+    Of a kernel thread -X and -q print nothing but its name in brackets, or -X the totals so far.
     """
     is_thread = listing.command is not None and _THREAD.fullmatch(listing.command) is not None
     if listing.columns is not None and not listing.is_done:
