@@ -24,6 +24,7 @@ __all__ = ["open_report"]
 _START = re.compile(rb"^(?:Process: .*\[\d+\]|Virtual Memory Map of process \d+)", re.MULTILINE)
 _INDENT = re.compile(rb"^([ \t]+)Virtual Memory Map of process", re.MULTILINE)
 _HEADING = re.compile(rb"==== (?:(?:Non-writable |Writable )?(regions) for|(Summary) for|Legend).*")
+_TOTALS = b"ReadOnly portion of Libraries:"
 _ROW = re.compile(rb"\] [-rwx]{3}/[-rwx]{3} SM=")
 _OTHERS = (
     (re.compile(rb"-bit +Footprint: "), "footprint", "its sums by category, and no regions"),
@@ -192,6 +193,9 @@ class _Report:
 
 
 def _find_heading(line: bytes) -> str | None:
+    """Tell the section that a line begins; -summary (seen: macOS 14) prints no heading before its totals."""
+    if line.startswith(_TOTALS):
+        return "summary"
     found = _HEADING.fullmatch(line.strip()) if line.lstrip()[:5] == b"==== " else None
     if found is None:
         return None
