@@ -103,7 +103,8 @@ def open_inputs(
 
 def refuse_all(name: str, count: int) -> InputError:
     """Make the error for a folder or pattern of which no file can be read."""
-    return InputError(f"{name}: none of its {count:,} files can be read. `mmp formats` lists what can be")
+    what = "its only file cannot" if count == 1 else f"none of its {count:,} files can"
+    return InputError(f"{name}: {what} be read. `mmp formats` lists what can be")
 
 
 def expand_input(text: str) -> list[str]:

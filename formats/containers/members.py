@@ -186,5 +186,7 @@ def _refuse(archive: Archive, faults: list[Fault]) -> NotASnapshotError:
         return NotASnapshotError("it is an archive without a file", now="Give one with snapshots in it.")
     first = faults[0].what
     first = first if len(first) <= _MOST_TOLD else f"{first[:_MOST_TOLD]}..."  # names may have 64 KiB
-    what = f"none of the {len(archive.names):,} files in it is a snapshot that I can read: {first}"
+    count = len(archive.names)
+    which = "the only file in it is no" if count == 1 else f"none of the {count:,} files in it is a"
+    what = f"{which} snapshot that I can read: {first}"
     return NotASnapshotError(what, now="`mmp formats` lists what can be read.")

@@ -11,7 +11,7 @@ from functools import partial
 from typing import BinaryIO
 
 from mmpscope.formats.errors import NotASnapshotError
-from mmpscope.formats.faults import FaultLog
+from mmpscope.formats.faults import FaultLog, tell_count
 from mmpscope.formats.macos.head import Head
 from mmpscope.formats.macos.regions import SIZES, RegionRows
 from mmpscope.formats.macos.summary import Summary
@@ -180,7 +180,7 @@ class _Report:
         if self.regions.is_cut:
             return "the text says that lines are left out"
         if self.regions.lost:
-            return f"{self.regions.lost} lines are no region"
+            return f"{tell_count(self.regions.lost, 'line')} could not be read as a region"
         if not self.summary.types:
             return "the summary, which ends every report, is missing"
         sums = self.regions.add_up()

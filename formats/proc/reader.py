@@ -12,6 +12,7 @@ from itertools import islice
 from operator import add, le, or_
 
 from mmpscope.formats.errors import CorruptError
+from mmpscope.formats.faults import tell_count
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot
 from mmpscope.formats.proc.facts import (
@@ -32,7 +33,7 @@ _MMAP_MIN_ADDR = 65536
 """CONFIG_DEFAULT_MMAP_MIN_ADDR of nearly all kernels; where a region lies below, the real one is smaller."""
 _MIN_PAGE = 4096
 _MAX_TOTALS = 128
-_EMPTY = "empty: no address space (a kernel thread or zombie), or no permission to read it"
+_EMPTY = "empty: no address space (a kernel thread or zombie), or no permission to read it; or a failed copy"
 _NO_REGIONS = "a roll-up has the totals of all regions and no region"
 _ONLY_REGIONS = "the text holds only regions"
 _ITEMS = (
@@ -150,7 +151,7 @@ def _judge_regions(regions: Regions) -> list[Capability]:
     names = regions.columns["Name"].values if "Name" in regions.columns else ()
     others = sum(name not in (None, path) for name, path in zip(names, paths) if path is not None)
     if others:
-        reason = f"{others} regions have a line `Name:` that is not their path; the path counts"
+        reason = f"{tell_count(others, 'region')} with a line `Name:` that is not the path; the path counts"
         judged.append(Capability("regions.Name", "ok", None, reason))
     if regions.missing is not None:
         judged.append(Capability("regions", "partial", None, regions.missing))

@@ -129,12 +129,17 @@ def _judge_end(text: bytes, found: MapText, columns: Mapping[str, Plain]) -> lis
     line = text.rfind(b"\n", found.start, found.end - 1) + 1
     is_open = text[found.end - 1 : found.end] != b"\n"
     if is_open and oddities and oddities[-1].position >= line:
-        what = "the text ends within this line; its block is kept as text"
+        what = f"the text ends within a line of the region at {_show_last(columns)}, which is kept as text"
         return [*oddities[:-1], Oddity(what, oddities[-1].position, may_hide=True)]
     if _is_block_cut(columns) or (is_open and _may_be_cut(columns)):
         is_last = columns["path"].values[-1] in GATES  # nothing lies above
-        oddities.append(Oddity("the text ends within this block", line, may_hide=not is_last))
+        what = f"the text ends within the region at {_show_last(columns)}"
+        oddities.append(Oddity(what, line, may_hide=not is_last))
     return oddities
+
+
+def _show_last(columns: Mapping[str, Plain]) -> str:
+    return f"0x{columns['start'].values[-1]:x}"
 
 
 def _is_block_cut(columns: Mapping[str, Plain]) -> bool:

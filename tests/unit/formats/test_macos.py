@@ -226,7 +226,7 @@ def test_a_damaged_row_costs_itself(line: str) -> None:
     snapshot = source.read(0)
     assert snapshot.tables["regions"].rows == 6
     assert [(fault.line, fault.lost) for fault in source.faults] == [(place, "one region")]
-    assert _reasons(snapshot)["regions"] == "1 lines are no region"
+    assert _reasons(snapshot)["regions"] == "1 line could not be read as a region"
 
 
 def test_several_reports_in_a_text_are_several_snapshots() -> None:

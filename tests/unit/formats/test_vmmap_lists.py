@@ -133,7 +133,7 @@ def test_an_address_that_a_spreadsheet_took_for_a_number_is_lost_and_told() -> N
     snapshot, faults = read_one(_save_again(",").replace(b"\r\n220000,", b"\r\n2.20E+05,"))
     assert faults == ["a row has no address, line 15"]
     assert snapshot.tables["regions"].rows == 2
-    assert str(state_of(snapshot, "regions")).startswith("partial: 1 rows could not be read")
+    assert str(state_of(snapshot, "regions")).startswith("partial: 1 row could not be read")
 
 
 def test_columns_go_by_their_names() -> None:
@@ -203,7 +203,7 @@ def test_a_damaged_row_is_told_with_its_line(line: int, before: str, after: str,
     snapshot, faults = read_one(make_csv((*ROWS[:line], hurt, *ROWS[line + 1 :])))
     told = [fault for fault in faults if fault.startswith(what)]
     assert [fault.rpartition(", ")[2] for fault in told] == [f"line {12 + line}"]
-    assert str(state_of(snapshot, "regions")).startswith("partial: 1 rows could not be read")
+    assert str(state_of(snapshot, "regions")).startswith("partial: 1 row could not be read")
 
 
 def test_odd_cells_cost_only_themselves() -> None:
