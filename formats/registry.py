@@ -128,9 +128,7 @@ def _opening(path: str | os.PathLike[str], partial: bool) -> Iterator[tuple[Form
         stream = sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
         is_piped = name == "-" or not stream.seekable()
         stream, head = unwrap(stream, partial, faults, opened)
-        if (
-            is_piped and not head
-        ):  # unlike an empty file, which may be a process without memory
+        if is_piped and not head:  # unlike an empty file, which may be a process without memory
             raise InputError(f"{shown} is empty: the command before it printed nothing")
         known = find_format(head)
         if known is None:
