@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Uints
 from mmpscope.analysis.diff_evidence import join_texts, list_alike, pair_names, pair_rights, tell_words
 from mmpscope.analysis.diff_schema import METRICS
@@ -122,18 +121,13 @@ def is_estimated(regions: pa.Table, other: pa.Table) -> bool:
     return len(regions) > 0 and is_linux and lacks_flags
 
 
-def forget_estimates(answer: pa.Table) -> pa.Table:
-    """Make unknown what was estimated: beside an exact figure it would look like a change.
-
-    What is no region has exact figures, and so has a type without regions.
-    """
-    types, size = (answer.column(name) for name in ("type", "size"))
-    exact = pc.or_(pc.is_in(types.cast(pa.string()), pa.array(OUTSIDE)), pc.equal(size, 0))
+def forget_estimates(regions: pa.Table) -> pa.Table:
+    """Make unknown what was estimated of regions: beside an exact figure it would look like a change."""
     for name in ESTIMATES:
-        place, field = answer.column_names.index(name), answer.schema.field(name)
-        kept = pc.if_else(exact, answer.column(name), pa.scalar(None, field.type))
-        answer = answer.set_column(place, field, kept)
-    return answer
+        place, field = regions.column_names.index(name), regions.schema.field(name)
+        unknown = pa.nulls(len(regions), field.type)
+        regions = regions.set_column(place, field, unknown)
+    return regions
 
 
 def list_compared(a: Side, b: Side) -> tuple[str, ...]:
