@@ -36,7 +36,7 @@ def _read_deltas(rows: pa.Table, name: str) -> Deltas:
 def _fold(rows: pa.Table) -> pa.Table:
     """Add rows up to one; what is unknown in some of them is left out of the sum, and named."""
     columns: dict[str, object] = {"word": [OTHERS], "match": [None], "confidence": [None]}
-    for name in ("rows", "regions_a", "regions_b"):
+    for name in ("rows", "regions_a", "regions_b", "blocks_a", "blocks_b"):
         columns[name] = [_add_up(rows, name)]
     for name in METRICS:
         columns |= {f"{name}_{side}": [_add_up(rows, f"{name}_{side}")] for side in ("a", "b")}

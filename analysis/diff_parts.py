@@ -9,7 +9,8 @@ from collections import deque
 from typing import Any
 
 import pyarrow as pa
-from mmpscope.analysis.diff_schema import CHANGED, DIFF_MODULES, DIFF_THREADS, GONE, MOVED, NEW
+from mmpscope.analysis.diff_files import BackingFile, match_files
+from mmpscope.analysis.diff_schema import CHANGED, DIFF_MODULES, DIFF_THREADS, GONE, MOVED, NEW, REBUILT
 from mmpscope.analysis.schema import Field
 from mmpscope.analysis.tables import build_table
 
@@ -22,13 +23,15 @@ Pair = tuple[Row | None, Row | None]
 def diff_modules(a: pa.Table, b: pa.Table, *, same_instance: bool) -> pa.Table:
     """List the modules that are not the same (columns of diff_schema.DIFF_MODULES), by path and address.
 
-    Modules are matched by path and address, then by path in the order of addresses. Another address is a move
-    within one instance; between two instances every address is another, and says nothing.
+    Modules are matched by path and address, then by path in the order of addresses, and of two instances as
+    their memory is: by build id or name without version (diff_files.py). Another address is a move within one
+    instance; between two instances every address is another, and says nothing.
     """
     left, right = ([*_list_rows(side, "path", "address", "size", "build_id")] for side in (a, b))
     _name_alike(left, right)
     pairs = _pair(left, right, ("name", "address")) if same_instance else []
     pairs += _pair(left, right, ("name",))
+    pairs += [] if same_instance else _pair_files(left, right)
     pairs += [(row, None) for row in left] + [(None, row) for row in right]
     rows = [row for pair in pairs if (row := _describe_module(pair, same_instance))]
     return _build(
@@ -66,12 +69,22 @@ def _pair(left: list[Row], right: list[Row], keys: tuple[str, ...]) -> list[Pair
     return pairs
 
 
+def _pair_files(left: list[Row], right: list[Row]) -> list[Pair]:
+    """Take out of both lists the modules that are one file by its build, or by its name without version."""
+    files = [[BackingFile(row["name"], row["build_id"], True) for row in side] for side in (left, right)]
+    matches = match_files(*files)
+    for side, numbers in ((left, matches.of_a), (right, matches.of_b)):
+        for row, number in zip(side, numbers, strict=True):
+            row["file"] = number
+    return _pair(left, right, ("file",))
+
+
 def _describe_module(pair: Pair, same_instance: bool) -> Row | None:
     a, b = pair
     word = _choose_module_word(a, b, same_instance)
     if word is None:
         return None
-    row: Row = {"word": word, "path": (a or b or {}).get("path")}
+    row: Row = {"word": word, "path": (b or a or {}).get("path")}
     for name in ("address", "size", "build_id"):
         row |= _both(name, pair)
     sizes = (
@@ -89,7 +102,11 @@ def _keep_signed(delta: int) -> int | None:
 def _choose_module_word(a: Row | None, b: Row | None, same_instance: bool) -> str | None:
     if a is None or b is None:
         return NEW if a is None else GONE
-    if a["size"] != b["size"] or (a["build_id"] and b["build_id"] and a["build_id"] != b["build_id"]):
+    if a["build_id"] and b["build_id"] and a["build_id"] != b["build_id"]:
+        return REBUILT
+    if not same_instance and a["build_id"] and a["build_id"] == b["build_id"] and a["name"] == b["name"]:
+        return None  # the kernel lets .bss run into what lies behind it, in one run and not in another
+    if a["size"] != b["size"] or a["name"] != b["name"]:
         return CHANGED
     return MOVED if same_instance and a["address"] != b["address"] else None
 
@@ -98,13 +115,14 @@ def _both(name: str, pair: Pair) -> Row:
     return {f"{name}_{side}": row[name] if row else None for side, row in zip("ab", pair, strict=True)}
 
 
-def diff_threads(a: pa.Table, b: pa.Table) -> pa.Table:
+def diff_threads(a: pa.Table, b: pa.Table, *, same_instance: bool = True) -> pa.Table:
     """List the threads that came, went or changed their name (columns of diff_schema.DIFF_THREADS), by id.
 
-    A thread is known by its id and its start time; an id alone may have been given again.
+    A thread is known by its id and its start time; an id alone may have been given again. Between two
+    instances it is known by its name, as many of one name as both have.
     """
     left, right = ([*_list_rows(side, "tid", "starttime", "name", "state")] for side in (a, b))
-    pairs = _pair(left, right, ("tid", "starttime"))
+    pairs = _pair(left, right, ("tid", "starttime") if same_instance else ("name",))
     pairs = [(one, two) for one, two in pairs if one and two and one["name"] != two["name"]]
     pairs += [(row, None) for row in left] + [(None, row) for row in right]
     rows = []

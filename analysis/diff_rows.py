@@ -40,7 +40,7 @@ class Half:
 
     `shown` is NO_ROW where the side has no region. `whole` is false where a row is only a part of its
     regions: counters belong to whole regions, so it has none of its own. `sizes` are given where they are not
-    the sums.
+    the sums. `placed` is false where the regions lie anywhere, and no address tells of them.
     """
 
     spans: Spans
@@ -49,6 +49,7 @@ class Half:
     shown: Rows
     whole: Bools | None = None
     sizes: Uints | None = None
+    placed: Bools | None = None
 
     @property
     def exists(self) -> Bools:
@@ -60,7 +61,10 @@ class Half:
         """Return some rows."""
         whole = None if self.whole is None else self.whole[rows]
         sizes = None if self.sizes is None else self.sizes[rows]
-        return Half(self.spans.take(rows), self.start[rows], self.end[rows], self.shown[rows], whole, sizes)
+        placed = None if self.placed is None else self.placed[rows]
+        return Half(
+            self.spans.take(rows), self.start[rows], self.end[rows], self.shown[rows], whole, sizes, placed
+        )
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,9 @@ def build_rows(
     """Put rows together (columns of diff_schema.DIFF_ROWS); `told` has word, match and confidence."""
     columns: dict[str, object] = {**told, "rows": np.ones(len(a[1].shown), np.uint64)}
     for (side, half), suffix in ((a, "a"), (b, "b")):
-        columns[f"address_{suffix}"] = Numbers(half.start).only(half.exists)
-        columns[f"end_{suffix}"] = Numbers(half.end).only(half.exists)
+        placed = half.exists if half.placed is None else half.exists & half.placed
+        columns[f"address_{suffix}"] = Numbers(half.start).only(placed)
+        columns[f"end_{suffix}"] = Numbers(half.end).only(placed)
         columns[f"regions_{suffix}"] = half.spans.count.astype(np.uint64)
         columns |= {f"{name}_{suffix}": _look(side, name, half.shown) for name in _LOOKS}
     columns |= to_columns(figures)

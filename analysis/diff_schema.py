@@ -6,6 +6,7 @@ from mmpscope.analysis.schema import COUNTERS, REGIONS, SUMMARY, Field
 
 __all__ = [
     "CHANGED",
+    "DIFF_MATCHING",
     "DIFF_MODULES",
     "DIFF_ROWS",
     "DIFF_TABLES",
@@ -18,6 +19,7 @@ __all__ = [
     "MOVED",
     "NEW",
     "OTHERS",
+    "REBUILT",
     "SAME",
     "SHRUNK",
 ]
@@ -31,6 +33,8 @@ NEW, GONE, GROWN, SHRUNK, CHANGED, MOVED, SAME = (
     "moved",
     "same",
 )
+REBUILT = "rebuilt"
+"""The word of a module of which the other side has another build."""
 OTHERS = "others"
 """The word of the one row into which all that is not shown is folded."""
 
@@ -71,9 +75,23 @@ _NOTES = (
 
 DIFF_ROWS = (
     Field("word", "string", "", "new, gone, grown, shrunk, changed, moved, same; others for the folded rest"),
-    Field("match", "string", "", "how the two sides were matched: address, backing, summary"),
+    Field(
+        "match",
+        "string",
+        "",
+        "how the two sides were matched: address, backing or summary; between instances path+build id, "
+        "build id, path, path without version, file name, name, role, thread, cohort; by, and what of, for "
+        "groups",
+    ),
     Field("confidence", "string", "", "high, medium or low: how sure that match is"),
+    Field("unit", "string", "", "what was matched, wherever it lies; null where that is told by address"),
     Field("rows", "uint64", "", "rows folded into this one: 1 but for others"),
+    *_both_sides(
+        "blocks",
+        "uint64",
+        "",
+        "blocks of the unit: allocations with their guards, like neighbours as one; null by address",
+    ),
     *_both_sides("address", "uint64", "address", "first byte; null where the side has none"),
     *_both_sides("end", "uint64", "address", "first byte after"),
     *_both_sides("regions", "uint64", "", "regions that it consists of"),
@@ -124,8 +142,26 @@ DIFF_TOTALS = (
 A row of the summary that one side does not know at all, page tables, is left out of the total of the other.
 """
 
+DIFF_MATCHING = (
+    Field("match", "string", "", "how: a word of match in the rows, or not matched"),
+    Field("confidence", "string", "", "high, medium or low: how sure that is"),
+    Field("figure", "string", "", "what is added up: committed, or size where one side does not know that"),
+    Field("units", "uint64", "", "units that both sides have; of not matched, those of one side"),
+    Field("a", "uint64", "bytes", "before: bytes that were matched so"),
+    Field("b", "uint64", "bytes", "after: bytes that were matched so"),
+)
+"""One row a way to match two instances; of a cohort, as much is matched as both sides have.
+
+Rows add up to what the regions of each side have. Empty where regions are compared by address.
+"""
+
 DIFF_MODULES = (
-    Field("word", "string", "", "new, gone, moved (to another address), changed (other build or size)"),
+    Field(
+        "word",
+        "string",
+        "",
+        "new, gone, moved (to another address), rebuilt (another build), changed (other size or name)",
+    ),
     Field("path", "string", "", "file as it was mapped"),
     *_both_sides("address", "uint64", "address", "first byte that belongs to it"),
     *_both_sides("size", "uint64", "bytes", "size of its regions"),
@@ -151,4 +187,5 @@ DIFF_TABLES: dict[str, tuple[Field, ...]] = {
     "ranges": DIFF_ROWS,
     "modules": DIFF_MODULES,
     "threads": DIFF_THREADS,
+    "matching": DIFF_MATCHING,
 }

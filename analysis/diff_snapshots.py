@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 from mmpscope.analysis.diff_components import diff_components
 from mmpscope.analysis.diff_evidence import level_evidence
+from mmpscope.analysis.diff_instances import Matched, diff_instances
 from mmpscope.analysis.diff_movers import choose_movers
 from mmpscope.analysis.diff_parts import diff_modules, diff_threads
 from mmpscope.analysis.diff_ranges import diff_ranges
 from mmpscope.analysis.diff_rest import diff_rest
-from mmpscope.analysis.diff_schema import DIFF_ROWS, METRICS
+from mmpscope.analysis.diff_schema import DIFF_MATCHING, DIFF_ROWS, METRICS
 from mmpscope.analysis.diff_scope import Scope, find_scope
 from mmpscope.analysis.diff_segments import split_facts
 from mmpscope.analysis.diff_sharing import share_addresses
 from mmpscope.analysis.diff_sides import (
+    Side,
     forget_estimates,
     is_estimated,
     keep_common,
@@ -32,6 +34,7 @@ from mmpscope.analysis.diff_totals import (
     diff_types,
     forget_types,
 )
+from mmpscope.analysis.diff_units import describe_units
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.extent import ALL, NOTHING, SOME
 from mmpscope.analysis.identity import (
@@ -57,6 +60,7 @@ DIFFERENT_MODE = "different"
 
 
 _WITHOUT_ADDRESSES = "totals, types and modules are compared, addresses are not"
+_MATCHED = "regions are matched by what they are, not by address"
 _OTHER_TYPES = "; types are not compared, since they rest on other facts in a than in b"
 
 
@@ -80,6 +84,7 @@ class DiffResult:
     ranges: pa.Table
     modules: pa.Table
     threads: pa.Table
+    matching: pa.Table
     map_count: tuple[MappingCount, MappingCount]
     scope: Scope
 
@@ -119,40 +124,61 @@ def diff(
     mode, mode_reason = _choose_mode(mode, identity, scope, is_apart=is_apart)
     is_same = mode == SAME_MODE and scope.regions != NOTHING
     a, b = level_evidence(a, b)
-    summaries, components, ranges = _compare((a, b), scope, is_same=is_same)
+    is_matched = mode == DIFFERENT_MODE and _can_match(scope)
+    compared = _compare((a, b), scope, is_same=is_same, is_matched=is_matched)
     modules = _know_both(a.modules, b.modules, is_whole=scope.regions == ALL)
-    threads = _know_both(a.threads, b.threads, is_whole=is_same)
+    threads = _know_both(a.threads, b.threads, is_whole=is_same or is_matched)
     return DiffResult(
         mode=mode,
         mode_reason=mode_reason,
         identity=identity,
         metric=metric,
-        totals=diff_totals(summaries, (a, b)),
-        types=diff_types(summaries),
-        movers=choose_movers(components, metric, limit),
-        components=components,
-        ranges=ranges,
+        totals=diff_totals(compared.summaries, (a, b)),
+        types=diff_types(compared.summaries),
+        movers=choose_movers(compared.components, metric, limit),
+        components=compared.components,
+        ranges=compared.ranges,
         modules=diff_modules(*modules, same_instance=is_same),
-        threads=diff_threads(*threads),
+        threads=diff_threads(*threads, same_instance=is_same),
+        matching=compared.matching,
         map_count=(count_mappings(a), count_mappings(b)),
         scope=scope,
     )
 
 
+class _Compared(NamedTuple):
+    summaries: Summaries
+    components: pa.Table
+    ranges: pa.Table
+    matching: pa.Table
+
+
 def _compare(
-    pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope, *, is_same: bool
-) -> tuple[Summaries, pa.Table, pa.Table]:
-    """Compare summaries, and where it is one instance regions: components and ranges."""
+    pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope, *, is_same: bool, is_matched: bool
+) -> _Compared:
+    """Compare summaries, and regions by address or, of two instances, by what they are."""
     a, b = pair
     answers = (sum_up(a), sum_up(b))
     summaries = compare_summaries(*answers, pair, scope)
     components = ranges = build_table(DIFF_ROWS, {}, 0)
+    matching = build_table(DIFF_MATCHING, {}, 0)
     if is_same:
         components, ranges = _diff_regions(pair, scope)
-    if is_same and scope.regions == ALL:
+    elif is_matched:
+        components, matching = _match_regions(pair)
+    if (is_same and scope.regions == ALL) or is_matched:
         rest = diff_rest((a, answers[0].table), (b, answers[1].table))
         components = pa.concat_tables([components, diff_outside(summaries), rest]).combine_chunks()
-    return summaries if scope.types or not is_same else forget_types(summaries), components, ranges
+    if is_same and not scope.types:
+        summaries = forget_types(summaries)
+    return _Compared(summaries, components, ranges, matching)
+
+
+def _match_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot]) -> Matched:
+    """Compare regions by what they are."""
+    before, after = _read_sides(*pair)
+    one, two = (describe_units(*each) for each in zip(pair, (before, after), strict=True))
+    return diff_instances(one, two, list_compared(before, after))
 
 
 def _know_both(a: pa.Table, b: pa.Table, *, is_whole: bool) -> tuple[pa.Table, pa.Table]:
@@ -170,6 +196,11 @@ def _check_words(metric: str, limit: int) -> None:
         raise UsageError(f"{limit} rows cannot be shown. Give 0 for all, or a number above")
 
 
+def _can_match(scope: Scope) -> bool:
+    """Tell if both sides list all regions, in the same words: else nothing can be known again."""
+    return scope.regions == ALL and scope.types
+
+
 def _choose_mode(asked: str | None, identity: Comparison, scope: Scope, *, is_apart: bool) -> tuple[str, str]:
     told = f"{identity.verdict} ({identity.reason})"
     limits = f"; {limit}" if (limit := scope.describe()) else ""
@@ -177,13 +208,14 @@ def _choose_mode(asked: str | None, identity: Comparison, scope: Scope, *, is_ap
     if asked not in (None, SAME_MODE, DIFFERENT_MODE):
         raise UsageError(f"{asked} is no mode of a diff. Choose {SAME_MODE} or {DIFFERENT_MODE}")
     if asked is not None:
-        types = types if asked == SAME_MODE else ""
+        types = types if asked == SAME_MODE else f"; {_MATCHED}" if _can_match(scope) else ""
         return asked, f"{told}; compared as asked, mode {asked}{limits}{types}"
+    how = _MATCHED if _can_match(scope) else _WITHOUT_ADDRESSES
     if identity.verdict == DIFFERENT_INSTANCES:
-        return DIFFERENT_MODE, f"{told}; {_WITHOUT_ADDRESSES}{limits}"
+        return DIFFERENT_MODE, f"{told}; {how}{limits}"
     if is_apart:
         guess = "and no address in common: taken for two processes"
-        return DIFFERENT_MODE, f"{told}, {guess}; {_WITHOUT_ADDRESSES}{limits}"
+        return DIFFERENT_MODE, f"{told}, {guess}; {how}{limits}"
     if identity.verdict == SAME_INSTANCE:
         return SAME_MODE, f"{told}{limits or '; regions are compared by address'}{types}"
     return SAME_MODE, f"{told}; taken for one instance{limits or ', and regions compared by address'}{types}"
@@ -193,12 +225,16 @@ def _forget_estimates(answer: pa.Table, side: LoadedSnapshot, other: LoadedSnaps
     return forget_estimates(answer) if is_estimated(side.regions, other.regions) else answer
 
 
-def _diff_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope) -> tuple[pa.Table, pa.Table]:
-    """Compare regions by address: components and ranges."""
-    a, b = pair
+def _read_sides(a: LoadedSnapshot, b: LoadedSnapshot) -> tuple[Side, Side]:
     before, after = (
         read_side(_forget_estimates(side.regions, side, other)) for side, other in ((a, b), (b, a))
     )
+    return before, after
+
+
+def _diff_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope) -> tuple[pa.Table, pa.Table]:
+    """Compare regions by address: components and ranges."""
+    before, after = _read_sides(*pair)
     if scope.regions == SOME:
         before, after = keep_common(before, after)
     metrics = list_compared(before, after)

@@ -88,7 +88,7 @@ def report_diff(
         name: list(iterate_rows(describe_columns(table, DIFF_TABLES[name])))
         for name, table in result.to_tables().items()
     }
-    facts |= {name: tables[name] for name in ("totals", "types", "ranges", "modules", "threads")}
+    facts |= {name: tables[name] for name in ("totals", "types", "ranges", "modules", "threads", "matching")}
 
     def draw(screen: Screen) -> list[str]:
         heads = draw_heads(pair, screen, ("a: ", "b: "))

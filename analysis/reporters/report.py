@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.check_schema import CHECK
 from mmpscope.analysis.diff_schema import DIFF_ROWS
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import EXTENSIONS, check_extension, describe_columns, iterate_rows, write_table
@@ -30,7 +31,7 @@ __all__ = ["JSON_VERSION", "Report", "deliver", "write_json"]
 JSON_VERSION = 1
 """Raised when a key of a JSON answer changes its meaning or goes away (docs/json.md)."""
 
-FIELDS: dict[str, tuple[Field, ...]] = {**TABLES, "diff": DIFF_ROWS}
+FIELDS: dict[str, tuple[Field, ...]] = {**TABLES, "diff": DIFF_ROWS, "check": CHECK}
 """The columns of the table of each kind of answer."""
 
 

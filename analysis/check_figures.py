@@ -1,0 +1,107 @@
+"""What a check compares of totals and types of memory: the two summaries, by the rules of a comparison.
+
+A figure that one side does not know, or knows of other parts than the other, is no figure to judge by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mmpscope.analysis.budget import TOTAL, Subject
+from mmpscope.analysis.diff_evidence import level_evidence
+from mmpscope.analysis.diff_scope import find_scope
+from mmpscope.analysis.diff_sides import ESTIMATES, is_estimated
+from mmpscope.analysis.diff_totals import compare_summaries, diff_types, forget_types
+from mmpscope.analysis.extent import find_extent
+from mmpscope.analysis.summary import sum_up
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["Figure", "Pair", "compare_figures", "measure_figure"]
+
+_TOTAL_ROW = "Total"
+_SIDES = ("the baseline", "the new snapshot")
+_OTHER_FACTS = "the baseline tells types of memory by other facts than the new snapshot"
+_UNKNOWN = "not all of it is known"
+
+
+class Figure(NamedTuple):
+    """A value of one snapshot; None, or at least that, where ``lacking`` says what is not known of it."""
+
+    value: int | None
+    lacking: str | None = None
+
+
+class Pair(NamedTuple):
+    """A value before and after; ``lacking`` says why the two cannot be compared, ``note`` what they mean."""
+
+    baseline: int | None
+    value: int | None
+    lacking: str | None = None
+    note: str | None = None
+
+
+def measure_figure(snapshot: LoadedSnapshot, subject: Subject) -> Figure:
+    """Take a figure of the total or of a type out of the summary of one snapshot."""
+    summary = sum_up(snapshot)
+    [row] = [row for row in summary.table.to_pylist() if row["type"] == _name_row(subject)]
+    value = row[subject.metric]
+    if value is None or subject.metric in (row["partial"] or "").split(", "):
+        left_out = summary.left_out[subject.metric] if subject.kind == TOTAL else ()
+        return Figure(value, _explain(snapshot, subject.metric, sorted(left_out)))
+    return Figure(value)
+
+
+def _name_row(subject: Subject) -> str:
+    return _TOTAL_ROW if subject.kind == TOTAL else subject.where
+
+
+def _explain(snapshot: LoadedSnapshot, metric: str, left_out: Iterable[str] = ()) -> str:
+    """Say why a figure of one snapshot is not known, or not all of it."""
+    if (reason := find_extent(snapshot).reason) is not None:
+        return reason
+    for row in snapshot.capability.to_pylist():
+        if row["item"] == f"regions.{metric}" and row["state"] != "ok":
+            return str(row["reason"] or row["state"])
+    return f"not known: {', '.join(left_out)}" if left_out else _UNKNOWN
+
+
+def compare_figures(
+    baseline: LoadedSnapshot, new: LoadedSnapshot, subjects: Iterable[Subject]
+) -> dict[Subject, Pair]:
+    """Compare figures of totals and types, as `diff` does."""
+    scope, pair = find_scope(baseline, new), level_evidence(baseline, new)
+    summaries = compare_summaries(sum_up(pair[0]), sum_up(pair[1]), pair, scope)
+    if not scope.types:
+        summaries = forget_types(summaries)
+    rows = {row["type"]: row for row in diff_types(summaries).to_pylist()}
+    pairs = {}
+    for subject in subjects:
+        row, metric = rows[_name_row(subject)], subject.metric
+        lacking = note = None
+        if row[f"{metric}_delta"] is None:
+            is_other = subject.kind != TOTAL and not scope.types
+            lacking = _OTHER_FACTS if is_other else _explain_both(pair, row, metric)
+        if subject.kind == TOTAL:
+            left_out = summaries.totals[metric].left_out
+            note = "; ".join(
+                f"without {type_}, which {_SIDES['ab'.index(side)]} does not tell"
+                for type_, side in left_out.items()
+            )
+        if metric == "total_ws" and row["note"]:
+            note = "; ".join(filter(None, [note, row["note"]]))
+        pairs[subject] = Pair(row[f"{metric}_a"], row[f"{metric}_b"], lacking, note or None)
+    return pairs
+
+
+def _explain_both(pair: tuple[LoadedSnapshot, LoadedSnapshot], row: dict[str, Any], metric: str) -> str:
+    """Say of each side that does not know a figure why that is."""
+    reasons = []
+    for name, side, snapshot, other in zip(_SIDES, "ab", pair, reversed(pair), strict=True):
+        if row[f"{metric}_{side}"] is None or metric in (row[f"partial_{side}"] or "").split(", "):
+            reasons.append(f"{name}: {_explain(snapshot, metric)}")
+        elif metric in ESTIMATES and is_estimated(snapshot.regions, other.regions):
+            reasons.append(f"{name}: only estimated, without VmFlags")
+    return "; ".join(reasons) or "both sides do not know the same parts of it"
