@@ -16,7 +16,7 @@ Examples:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -50,7 +50,7 @@ class Question:
 
 
 def run(
-    new: Annotated[str, typer.Argument(metavar="NEW", help=_NEW, show_default=False)],
+    inputs: Annotated[list[str], typer.Argument(metavar="NEW", help=_NEW, show_default=False)],
     question: Question,
     reading: Reading,
     writing: Writing,
@@ -66,13 +66,15 @@ def run(
 
     if not question.baseline and question.budget is None:
         raise UsageError("there is nothing to check by. Give --baseline, --budget or both")
-    _spare_inputs(new, question, writing)
+    _spare_inputs(inputs, question, writing)
     budgets = None if question.budget is None else read_budgets(Path(question.budget))
-    checked = _load_one(new, load_each([new], reading, manner, latest=True))
+    checked = _load_one(inputs, load_each(inputs, reading, manner, latest=True))
     said: list[str] = []
-    inputs = question.baseline or []
-    found = load_each(inputs, reading, manner, latest=True) if inputs else ()
-    result = check(checked, choose_baseline(checked, found, said) if inputs else (), budgets)
+    baseline: Iterable[LoadedSnapshot] = ()
+    if question.baseline:
+        found = load_each(question.baseline, reading, manner, latest=True)
+        baseline = choose_baseline(checked, found, said)
+    result = check(checked, baseline, budgets)
     for sentence in said:
         warn(sentence, manner)
     if question.junit is not None:
@@ -81,15 +83,15 @@ def run(
     return result.exit_code
 
 
-def _load_one(name: str, found: Iterable[LoadedSnapshot]) -> LoadedSnapshot:
+def _load_one(names: Sequence[str], found: Iterable[LoadedSnapshot]) -> LoadedSnapshot:
     snapshots = list(found)
     if len(snapshots) != 1:
-        told = f"{name} stands for {len(snapshots)}"
+        told = f"{', '.join(names)} stands for {len(snapshots)}"
         raise UsageError(f"one snapshot is checked, and {told}. Choose it as in FILE#0 or FILE#-1")
     return snapshots[0]
 
 
-def _spare_inputs(new: str, question: Question, writing: Writing) -> None:
+def _spare_inputs(new: Sequence[str], question: Question, writing: Writing) -> None:
     """Refuse outputs before any work, and an input as output even where it may be replaced.
 
     A baseline that a failed run replaces lets the next one pass.
@@ -101,7 +103,7 @@ def _spare_inputs(new: str, question: Question, writing: Writing) -> None:
     outputs = [path for path in (question.junit, writing.output) if path not in (None, STDOUT)]
     if len({Path(path).resolve() for path in outputs if path}) < len(outputs):
         raise UsageError(f"{outputs[0]}: the answer and its JUnit XML cannot be one file. Name two")
-    inputs = set(_list_inputs([new, *(question.baseline or []), question.budget or ""]))
+    inputs = set(_list_inputs([*new, *(question.baseline or []), question.budget or ""]))
     for path in outputs:
         if path is not None and not inputs.isdisjoint((Path(path).resolve(), Path(path).resolve().parent)):
             raise UsageError(f"{path} belongs to the inputs of this check, which are never written to")
