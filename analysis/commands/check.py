@@ -86,8 +86,8 @@ def run(
 def _load_one(names: Sequence[str], found: Iterable[LoadedSnapshot]) -> LoadedSnapshot:
     snapshots = list(found)
     if len(snapshots) != 1:
-        told = f"{', '.join(names)} stands for {len(snapshots)}"
-        raise UsageError(f"one snapshot is checked, and {told}. Choose it as in FILE#0 or FILE#-1")
+        told = f"{', '.join(names)}: a check is of one snapshot, and this is {len(snapshots)}"
+        raise UsageError(f"{told}. Choose one as in FILE#0 or FILE#-1")
     return snapshots[0]
 
 
