@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -30,7 +29,6 @@ __all__ = [
     "measure_part",
 ]
 
-_SEPARATOR = re.compile(r"[/\\]")
 _DELETED = " (deleted)"
 """What the kernel appends to the name of a file that is no longer there: a library that was replaced."""
 _NAMELESS = "memory without a name"
@@ -77,7 +75,7 @@ def _is_whole(regions: pa.Table, addresses: Sequence[int], metric: str) -> bool:
 
 def matches(path: str, pattern: str) -> bool:
     """Tell if a pattern is that of a path, or of its last part; case counts, but not in paths of Windows."""
-    if "\\" in path or "\\" in pattern:
+    if _find_separator(path) == "\\":
         path, pattern = path.lower(), pattern.lower()
     names = {path, path.removesuffix(_DELETED)}
     return any(fnmatchcase(name, pattern) for path in names for name in (path, find_tail(path)))
@@ -85,12 +83,17 @@ def matches(path: str, pattern: str) -> bool:
 
 def find_tail(path: str) -> str:
     """Return the last part of a path."""
-    return _SEPARATOR.split(path)[-1]
+    return path.rpartition(_find_separator(path))[2]
+
+
+def _find_separator(path: str) -> str:
+    """Tell a path of Windows by what it has, and by what it lacks: elsewhere a name may hold a backslash."""
+    return "\\" if "\\" in path and "/" not in path else "/"
 
 
 def has_folder(path: str) -> bool:
     """Tell if a path has more than one part."""
-    return _SEPARATOR.search(path) is not None
+    return _find_separator(path) in path
 
 
 def _count(snapshot: LoadedSnapshot) -> Figure:

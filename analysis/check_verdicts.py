@@ -45,7 +45,9 @@ class _Verdict(NamedTuple):
 
 def show_amount(value: int | None, unit: str) -> str:
     """Write a value with its unit, in prose."""
-    return show_size(value) if unit == "bytes" else f"{show_count(value)} {unit}"
+    if unit == "bytes":
+        return show_size(value)
+    return f"{show_count(value)} {unit.removesuffix('s') if value == 1 else unit}"
 
 
 def _find_unit(subject: Subject) -> str:
