@@ -149,7 +149,7 @@ def _name_nothing(budget: Budget) -> str:
 def _word_growth(value: int, middle: int, allowed: int, unit: str, source: str) -> str:
     growth = value - middle
     if growth <= 0:
-        less = f"{show_amount(-growth, unit)} less than" if growth else "as much as"
+        less = f"{show_amount(-growth, unit)} less than" if growth else "the same as"
         return f"{show_amount(value, unit)}, {less} the baseline"
     more, most = _show_apart(growth, allowed, unit)
     beside = f"the baseline's {show_amount(middle, unit)}"
@@ -174,7 +174,8 @@ def _find_allowance(budget: Budget, before: Sequence[int]) -> tuple[int, str]:
         words if words == show_amount(amount, unit) else f"{words} = {show_amount(amount, unit)}"
         for words, amount in allowances.items()
     ]
-    return allowed, f" (the most of {', '.join(parts)})"
+    which = "larger" if len(parts) == 2 else "largest"
+    return allowed, f" (the {which} of {', '.join(parts[:-1])} and {parts[-1]})"
 
 
 def _list_allowances(

@@ -1,4 +1,4 @@
-"""The generated tables of docs/metrics.md: columns from the schema, rules from the rule table."""
+"""The generated tables of the documents: columns from the schema, rules from the rule table."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable
 
 from mmpscope.analysis import rules_linux, rules_macos, rules_vmmap, rules_windows, totals_rules
+from mmpscope.analysis.check_schema import CHECK
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TABLES
 
 __all__ = ["write_columns"]
 
 _BLOCK = re.compile(r"(?P<mark><!-- (?P<what>columns|rules): (?P<name>\w+) -->\n)(?:\|[^\n]*\n)*")
+_COLUMNS = {**TABLES, "check": CHECK}
 _RULES: dict[str, tuple[Rule, ...]] = {
     "linux": (*rules_linux.GATES, *rules_linux.RULES),
     "windows": rules_windows.RULES,
@@ -30,7 +32,7 @@ def _describe(what: str, name: str) -> str:
     if what == "rules":
         head = ("rule", "type", "subtype", "confidence", "claims")
         return _write(head, (_describe_rule(rule) for rule in _RULES[name]))
-    rows = ((f"`{f.name}`", f.type, f.unit, f.meaning) for f in TABLES[name])
+    rows = ((f"`{f.name}`", f.type, f.unit, f.meaning) for f in _COLUMNS[name])
     return _write(("column", "type", "unit", "meaning"), rows)
 
 

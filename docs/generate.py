@@ -26,6 +26,8 @@ from docs.formats_table import write_formats
 ROOT = Path(__file__).parent.parent
 COLUMNS = {"COLUMNS": "100", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
+_ANSWERED = (0, 1, 4)
+"""Exit codes of a command that has an answer, which may be no, or that it cannot be told."""
 _OUTPUT = re.compile(
     r"(?P<mark><!-- output: (?P<command>[^\n]*?) -->\n+)```text\n.*?^```$", re.DOTALL | re.MULTILINE
 )
@@ -46,10 +48,10 @@ for one that does not exist. [json.md](json.md) describes JSON answers, [metrics
 | exit code | when |
 | --- | --- |
 | 0 | done; also a series ended with at least one snapshot, and a reader of our output that had enough |
-| 1 | the answer is no: `verify` found damage, `free --fits` does not fit |
+| 1 | the answer is no: `verify` found damage, `free --fits` does not fit, `check` found a budget violated |
 | 2 | the command line makes no sense, a process name is ambiguous, an output exists without `--force` |
 | 3 | an input, target or output cannot be read or written; also damage without `--partial` |
-| 4 | cannot tell: the facts for an answer are missing |
+| 4 | cannot tell: the facts for an answer are missing, or samples are too few |
 | 70 | a fault of ours: one line, and how to report it |
 | 130 | interrupted |
 """
@@ -116,9 +118,12 @@ def _run(command: str, columns: int | None = None) -> str:
     environment = {**os.environ, **({"COLUMNS": str(columns)} if columns else {})}
     python = [sys.executable, "-m", "mmpscope.analysis", *words]
     # our own program, and the words of our own documents
-    return subprocess.run(  # noqa: S603
-        python, cwd=ROOT, env=environment, check=True, capture_output=True, text=True
-    ).stdout
+    answer = subprocess.run(  # noqa: S603
+        python, cwd=ROOT, env=environment, check=False, capture_output=True, text=True
+    )
+    if answer.returncode not in _ANSWERED:
+        answer.check_returncode()
+    return answer.stdout
 
 
 def execute(text: str) -> str:

@@ -30,6 +30,8 @@ TEXTS = {
     "verify": "verify shop.mmp",
     "diff": "diff shop.mmp",
     "diff-verbose": "diff shop.mmp#1 shop.mmp#0 --metric total_ws -n 3 -v",
+    "check": "check shop.mmp#1 --baseline shop.mmp#0",
+    "check-verbose": "check shop.mmp#1 --baseline shop.mmp#0 -v",
 }
 JSON = (
     "summary",
@@ -43,6 +45,7 @@ JSON = (
     "info",
     "verify",
     "diff",
+    "check",
 )
 TABLES = (
     "regions",

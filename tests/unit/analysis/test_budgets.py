@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from mmpscope.analysis.budget import (
     choose_default,
 )
 from mmpscope.analysis.budgets import read_budgets
+from mmpscope.analysis.check_schema import MODULE_METRICS, TOTAL_METRICS
 from mmpscope.analysis.errors import UsageError
 from mmpscope.formats.errors import FormatError, InputError
 from support.checks import MIB, read_toml
@@ -170,3 +172,14 @@ def test_defaults_take_the_spread_of_a_baseline_of_several(samples: int) -> None
     subjects = [budget.subject for budget in choose_default(samples, has_mapping_count=False)]
     assert MAPPINGS not in subjects
     assert RIGHTS in subjects
+
+
+def test_the_example_of_the_document_is_accepted(tmp_path: Path) -> None:
+    """What docs/check.md shows works as it stands, and names every figure that there is."""
+    text = (Path(__file__).parents[3] / "docs" / "check.md").read_text()
+    example = text[text.index("```toml\n") + 8 :].split("```", 1)[0]
+    assert len(read_toml(tmp_path, example)) == 12
+    rows = {line.split(" | ")[0]: line for line in text.splitlines() if line.startswith("| `[")}
+    named = {key: re.findall(r"`(\w+)`", rows[f"| `{key}`"]) for key in ("[total]", "[module.PATTERN]")}
+    assert set(named["[total]"]) == set(TOTAL_METRICS)
+    assert set(named["[module.PATTERN]"]) == set(MODULE_METRICS)

@@ -102,7 +102,7 @@ def test_the_spread_is_median_and_deviation_with_a_floor(tmp_path: Path) -> None
     runs = [size_heap(mib << 10) for mib in (10, 14, 11, 13, 12)]
     row = _judge_one(size_heap(15 << 10), runs, tmp_path, "[type.Heap]\nprivate = {spread = 3}\n")
     assert (row["verdict"], row["baseline"], row["limit"]) == (OK, 12 * MIB, 15 * MIB)
-    assert "the most of 1 MiB, 3 MAD = 3 MiB" in row["reason"]
+    assert "the larger of 1 MiB and 3 MAD = 3 MiB" in row["reason"]
     equal = [size_heap(1024)] * 5
     row = _judge_one(size_heap(1028), equal, tmp_path, "[type.Heap]\nprivate = {spread = 3}\n")
     assert row["limit"] == 2 * MIB
