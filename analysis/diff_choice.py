@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,25 +13,37 @@ from mmpscope.analysis.diff_schema import SAME
 from mmpscope.analysis.diff_snapshots import DiffResult
 from mmpscope.analysis.listing import keep_types
 
-__all__ = ["choose_changes", "keep_changes"]
+__all__ = ["Choice", "choose_changes", "keep_changes"]
 
 _PARTS = {"modules": "Image", "threads": "Stack"}
 """The type of memory that these lists are about."""
 
 
-def choose_changes(result: DiffResult, types: Sequence[str], limit: int) -> DiffResult:
+class Choice(NamedTuple):
+    """At most ``limit`` movers (0: all), each of at least ``least`` bytes.
+
+    They are chosen of ``groups``, if there are any, in place of the components.
+    """
+
+    limit: int
+    least: int = 0
+    groups: pa.Table | None = None
+
+
+def choose_changes(result: DiffResult, types: Sequence[str], choice: Choice) -> DiffResult:
     """Leave in a comparison what changed, of some types on either side; an empty list stands for all types.
 
-    Totals stay those of the whole process. Movers (`limit` of them, 0: all) leave out components of the word
-    same, which are listed because one side knows less of them: their known changes are 0, so sums hold.
+    Totals stay those of the whole process. Movers leave out components of the word same, which are listed
+    because one side knows less of them: their known changes are 0, so sums hold.
     """
     components = keep_changes(result.components, types)
-    changed = components.filter(pc.not_equal(components["word"].cast(pa.string()), SAME))
+    rows = components if choice.groups is None else choice.groups
+    changed = rows.filter(pc.not_equal(rows["word"].cast(pa.string()), SAME))
     chosen = replace(
         result,
         types=keep_types(result.types, ["Total", *types] if types else ()),
         components=components,
-        movers=choose_movers(changed, result.metric, limit),
+        movers=choose_movers(changed, result.metric, choice.limit, choice.least),
         ranges=keep_changes(result.ranges, types),
     )
     left_out = [name for name, kind in _PARTS.items() if types and kind not in types]

@@ -12,7 +12,7 @@ from mmpscope.analysis.diff_keyed import Keyed, combine_codes, compare_keyed, jo
 from mmpscope.analysis.diff_matching import describe_matching
 from mmpscope.analysis.diff_rows import WORDS, Figures, build_rows, choose_words, find_unknown, name_masks
 from mmpscope.analysis.diff_schema import SAME
-from mmpscope.analysis.diff_units import COHORT, FILE, KINDS, NAME, ROLE, STACK, Units
+from mmpscope.analysis.diff_units import COHORT, FILE, KINDS, NAME, ROLE, STACK, Units, name_size_class
 from mmpscope.analysis.intervals import Rows
 from numpy.typing import NDArray
 
@@ -134,14 +134,4 @@ def _name_unit(units: Units, row: int) -> str:
         return f"stacks of {name}"
     if kind in (NAME, ROLE):
         return name or ""
-    return f"{name or 'blocks'} of {_show_class(int(units.size_class[row]))}"
-
-
-def _show_class(power: int) -> str:
-    """Write a class of sizes, as in 64 KiB to 128 KiB."""
-    return f"{_show_size(power)} to {_show_size(power + 1)}"
-
-
-def _show_size(power: int) -> str:
-    thousands = power // 10
-    return f"{1 << power % 10} {('B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB')[thousands]}"
+    return f"{name or 'blocks'} of {name_size_class(int(units.size_class[row]))}"

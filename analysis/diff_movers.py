@@ -12,16 +12,19 @@ from mmpscope.analysis.tables import build_table
 __all__ = ["choose_movers"]
 
 
-def choose_movers(components: pa.Table, metric: str, limit: int) -> pa.Table:
+def choose_movers(components: pa.Table, metric: str, limit: int, least: int = 0) -> pa.Table:
     """Choose the rows that changed most by a metric, and fold the rest into one row, word others.
 
     The largest change comes first, be it growth or loss, the folded row last. Every column of figures adds up
-    to that of all components. `limit` 0 shows all.
+    to that of all components. `limit` 0 shows all of those
+    that changed by at least `least` bytes.
     """
     deltas = _read_deltas(components, metric).values
     place = np.arange(len(deltas))
     by_size = np.lexsort([place, -np.abs(deltas)])
-    shown, rest = (by_size[:limit], by_size[limit:]) if limit else (by_size, by_size[:0])
+    large = int(np.count_nonzero(np.abs(deltas) >= least))
+    count = min(limit, large) if limit else large
+    shown, rest = by_size[:count], by_size[count:]
     movers = components.take(pa.array(shown))
     if not len(rest):
         return movers

@@ -6,6 +6,7 @@ from mmpscope.analysis.schema import COUNTERS, REGIONS, SUMMARY, Field
 
 __all__ = [
     "CHANGED",
+    "DIFF_FREE",
     "DIFF_MATCHING",
     "DIFF_MODULES",
     "DIFF_ROWS",
@@ -155,6 +156,17 @@ DIFF_MATCHING = (
 Rows add up to what the regions of each side have. Empty where regions are compared by address.
 """
 
+DIFF_FREE = (
+    Field("word", "string", "", "grown, shrunk or same: by size"),
+    *_both_sides("address", "uint64", "address", "first byte of the largest free block"),
+    *_both_sides("end", "uint64", "address", "first byte after it"),
+    *_both_sides("size", "uint64", "bytes", "its size"),
+    Field("size_delta", "int64", "bytes", "size_b - size_a"),
+    Field("taken_by", "string", "", "regions after that lie in what was the largest block before"),
+    Field("given_back_by", "string", "", "regions before that lie in what is the largest block after"),
+)
+"""One row; taken_by and given_back_by are null between two instances."""
+
 DIFF_MODULES = (
     Field(
         "word",
@@ -188,4 +200,5 @@ DIFF_TABLES: dict[str, tuple[Field, ...]] = {
     "modules": DIFF_MODULES,
     "threads": DIFF_THREADS,
     "matching": DIFF_MATCHING,
+    "largest_free": DIFF_FREE,
 }

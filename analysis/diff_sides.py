@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,9 @@ from mmpscope.analysis.diff_schema import METRICS
 from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, find_ends, settle
 from mmpscope.analysis.mapping_count import find_counted
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = [
     "ESTIMATES",
@@ -28,6 +32,7 @@ __all__ = [
     "number_facts",
     "number_values",
     "read_side",
+    "read_sides",
 ]
 
 Codes = NDArray[np.int64] | NDArray[np.int32] | Uints
@@ -128,6 +133,17 @@ def forget_estimates(regions: pa.Table) -> pa.Table:
         unknown = pa.nulls(len(regions), field.type)
         regions = regions.set_column(place, field, unknown)
     return regions
+
+
+def read_sides(a: LoadedSnapshot, b: LoadedSnapshot) -> tuple[Side, Side]:
+    """Take the regions of both snapshots; unknown is what one only estimates and the other knows."""
+    before, after = (
+        read_side(
+            forget_estimates(side.regions) if is_estimated(side.regions, other.regions) else side.regions
+        )
+        for side, other in ((a, b), (b, a))
+    )
+    return before, after
 
 
 def list_compared(a: Side, b: Side) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 from mmpscope.analysis.diff_components import diff_components
 from mmpscope.analysis.diff_evidence import level_evidence
+from mmpscope.analysis.diff_free import diff_free
 from mmpscope.analysis.diff_instances import Matched, diff_instances
 from mmpscope.analysis.diff_movers import choose_movers
 from mmpscope.analysis.diff_parts import diff_modules, diff_threads
@@ -18,13 +19,10 @@ from mmpscope.analysis.diff_scope import Scope, find_scope
 from mmpscope.analysis.diff_segments import split_facts
 from mmpscope.analysis.diff_sharing import share_addresses
 from mmpscope.analysis.diff_sides import (
-    Side,
-    forget_estimates,
-    is_estimated,
     keep_common,
     list_compared,
     narrow_sides,
-    read_side,
+    read_sides,
 )
 from mmpscope.analysis.diff_totals import (
     Summaries,
@@ -85,6 +83,7 @@ class DiffResult:
     modules: pa.Table
     threads: pa.Table
     matching: pa.Table
+    largest_free: pa.Table
     map_count: tuple[MappingCount, MappingCount]
     scope: Scope
 
@@ -141,6 +140,7 @@ def diff(
         modules=diff_modules(*modules, same_instance=is_same),
         threads=diff_threads(*threads, same_instance=is_same),
         matching=compared.matching,
+        largest_free=diff_free(a, b, scope, same_instance=is_same),
         map_count=(count_mappings(a), count_mappings(b)),
         scope=scope,
     )
@@ -176,7 +176,7 @@ def _compare(
 
 def _match_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot]) -> Matched:
     """Compare regions by what they are."""
-    before, after = _read_sides(*pair)
+    before, after = read_sides(*pair)
     one, two = (describe_units(*each) for each in zip(pair, (before, after), strict=True))
     return diff_instances(one, two, list_compared(before, after))
 
@@ -221,20 +221,9 @@ def _choose_mode(asked: str | None, identity: Comparison, scope: Scope, *, is_ap
     return SAME_MODE, f"{told}; taken for one instance{limits or ', and regions compared by address'}{types}"
 
 
-def _forget_estimates(answer: pa.Table, side: LoadedSnapshot, other: LoadedSnapshot) -> pa.Table:
-    return forget_estimates(answer) if is_estimated(side.regions, other.regions) else answer
-
-
-def _read_sides(a: LoadedSnapshot, b: LoadedSnapshot) -> tuple[Side, Side]:
-    before, after = (
-        read_side(_forget_estimates(side.regions, side, other)) for side, other in ((a, b), (b, a))
-    )
-    return before, after
-
-
 def _diff_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope) -> tuple[pa.Table, pa.Table]:
     """Compare regions by address: components and ranges."""
-    before, after = _read_sides(*pair)
+    before, after = read_sides(*pair)
     if scope.regions == SOME:
         before, after = keep_common(before, after)
     metrics = list_compared(before, after)

@@ -21,7 +21,18 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["COHORT", "FILE", "KINDS", "NAME", "ROLE", "STACK", "Units", "describe_units", "find_size_class"]
+__all__ = [
+    "COHORT",
+    "FILE",
+    "KINDS",
+    "NAME",
+    "ROLE",
+    "STACK",
+    "Units",
+    "describe_units",
+    "find_size_class",
+    "name_size_class",
+]
 
 FILE, NAME, ROLE, STACK, COHORT = range(5)
 KINDS = ((None, None), ("name", "high"), ("role", "high"), ("thread", "high"), ("cohort", "low"))
@@ -43,7 +54,8 @@ class Units:
     ``name`` is a name, a thread, a role or a subtype, ``part`` and ``state`` are rights and state where they
     tell units apart, ``size_class`` is the power of two of the size of a block in a cohort. ``files`` are
     distinct files and ``file`` the place of each region's in them, -1 for none. ``begins`` marks the first
-    region of each block.
+    region of each block. ``names``, ``threads`` and ``block_class`` tell of every region the name that is no
+    file, the thread, and the class of the size of its block, whatever its kind.
     """
 
     side: Side
@@ -56,6 +68,9 @@ class Units:
     files: list[BackingFile]
     file: Rows
     begins: Bools
+    names: Text
+    threads: Text
+    block_class: NDArray[np.int64]
 
 
 def find_size_class(sizes: Uints) -> NDArray[np.int64]:
@@ -63,6 +78,15 @@ def find_size_class(sizes: Uints) -> NDArray[np.int64]:
     powers = np.uint64(1) << np.arange(64, dtype=np.uint64)
     found: NDArray[np.int64] = np.maximum(np.searchsorted(powers, sizes, side="right") - 1, 0)
     return found
+
+
+def name_size_class(power: int) -> str:
+    """Write a class of sizes, as in 64K to 128K."""
+    return f"{_show_size(power)} to {_show_size(power + 1)}"
+
+
+def _show_size(power: int) -> str:
+    return f"{1 << power % 10}{('', 'K', 'M', 'G', 'T', 'P', 'E')[power // 10]}"
 
 
 def describe_units(snapshot: LoadedSnapshot, side: Side) -> Units:
@@ -86,6 +110,7 @@ def describe_units(snapshot: LoadedSnapshot, side: Side) -> Units:
     own = texts["subtype"].only(texts["subtype"].equals(_BSS)).fill(texts["protection"])
     sizes = side.numbers("size").values
     sizes = np.add.reduceat(sizes, np.flatnonzero(begins))[of] if len(of) else sizes
+    classes = find_size_class(sizes)
     return Units(
         side,
         kind,
@@ -93,10 +118,13 @@ def describe_units(snapshot: LoadedSnapshot, side: Side) -> Units:
         name,
         _choose(kind, {FILE: own, COHORT: texts["protection"].take(speaks)}),
         texts["state"].take(speaks).only(is_cohort),
-        find_size_class(sizes) * is_cohort,
+        classes * is_cohort,
         files,
         np.where(is_file, file, -1),
         begins,
+        names,
+        threads,
+        classes,
     )
 
 

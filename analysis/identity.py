@@ -19,6 +19,7 @@ __all__ = [
     "Identity",
     "compare_instances",
     "identify",
+    "is_later",
 ]
 
 SAME_INSTANCE = "same instance"
@@ -109,6 +110,17 @@ def compare_instances(a: LoadedSnapshot, b: LoadedSnapshot) -> Comparison:
     if unknown:
         return Comparison(UNPROVEN, f"not in both snapshots: {', '.join(unknown)}")
     return Comparison(SAME_INSTANCE, f"{', '.join(_NAMES.values())} are alike")
+
+
+def is_later(a: LoadedSnapshot, b: LoadedSnapshot) -> bool:
+    """Tell if a was taken after b, by the monotonic clock of one boot; False where that cannot be told."""
+    one, two = identify(a).boot, identify(b).boot
+    clocks = [_as_number(side.moment.get("mono_ns")) for side in (a, b)]
+    return one is not None and one == two and _exceeds(*clocks)
+
+
+def _exceeds(one: int | None, two: int | None) -> bool:
+    return one is not None and two is not None and one > two
 
 
 def _has_called_exec(a: LoadedSnapshot, b: LoadedSnapshot) -> bool:

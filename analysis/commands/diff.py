@@ -2,13 +2,15 @@
 
 Two files, or two snapshots as in run.mmp#0 run.mmp#5; of one file with several, the first and the last.
 Totals come first, then the types, then what changed most, with the rest folded into one row so that the
-changes add up. Two snapshots of one process are compared by address; --mode decides where the files do not
-tell.
+changes add up. Two snapshots of one process are compared by address, two processes by what their memory is:
+files by path and build, threads and memory by name, the rest by type and size. --same and --other decide
+where the files do not tell. Of one boot, the earlier is the one before, in whatever order they are given.
 
 \b
 Examples:
   mmp diff before.mmp after.mmp
-  mmp diff run.mmp#0 run.mmp#-1 --metric total_ws -n 50
+  mmp diff monday.mmp tuesday.mmp --by module
+  mmp diff run.mmp#0 run.mmp#-1 --metric total_ws --top 50
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import Inputs, Manner, Reading, Types, Writing
 
 if TYPE_CHECKING:
@@ -27,44 +30,92 @@ __all__ = ["run"]
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(Types):
     """How the two are compared, and what counts."""
 
     metric: Annotated[
         str, typer.Option("--metric", metavar="FIGURE", help="What decides which changes are the largest.")
     ] = "private"
     limit: Annotated[
-        int, typer.Option("-n", "--limit", metavar="N", min=0, help="At most N changes; 0 shows all.")
+        int,
+        typer.Option("-n", "--limit", "--top", metavar="N", min=0, help="At most N changes; 0 shows all."),
     ] = 20
+    least: Annotated[
+        str | None, typer.Option("--min", metavar="SIZE", help="Only changes of at least SIZE, as in 64K.")
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="FACT",
+            help="Group by type, module, path, directory, name, thread, size-class or rule.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """What the two are to each other."""
+
     mode: Annotated[
         str | None,
         typer.Option("--mode", metavar="MODE", help="same: one process, by address; different: two of them."),
     ] = None
+    same: Annotated[bool, typer.Option("--same", help="They are of one process: --mode same.")] = False
+    other: Annotated[bool, typer.Option("--other", help="They are two processes: --mode different.")] = False
+    as_given: Annotated[
+        bool, typer.Option("--as-given", help="The first is the one before, whenever it was taken.")
+    ] = False
+
+    def choose_mode(self) -> str | None:
+        """Return the mode that was asked for; None for none. Raises UsageError for more than one."""
+        asked = ["same"] * self.same + ["different"] * self.other
+        asked += [] if self.mode is None else [self.mode]
+        if len(set(asked)) > 1:
+            raise UsageError(f"{' and '.join(asked)} exclude each other. Give one of --same, --other, --mode")
+        return asked[0] if asked else None
 
 
 def run(
-    inputs: Inputs, question: Question, types: Types, reading: Reading, writing: Writing, manner: Manner
+    inputs: Inputs,
+    question: Question,
+    pairing: Pairing,
+    reading: Reading,
+    writing: Writing,
+    manner: Manner,
 ) -> int:
     """Compare the two snapshots of the inputs."""
     from mmpscope.analysis.commands import load_pair
+    from mmpscope.analysis.identity import is_later
     from mmpscope.analysis.reporters.report import deliver
 
     before, after, chosen = load_pair(inputs, reading, manner)
-    deliver([_compare((before, after), question, types, [chosen] if chosen else [])], writing, manner)
+    said = [chosen] if chosen else []
+    if not pairing.as_given and is_later(before, after):
+        before, after = after, before
+        said.append("the second was taken before the first, and is the one before (--as-given keeps order)")
+    deliver([_compare((before, after), question, pairing, said)], writing, manner)
     return 0
 
 
 def _compare(
-    pair: tuple[LoadedSnapshot, LoadedSnapshot], question: Question, types: Types, said: list[str]
+    pair: tuple[LoadedSnapshot, LoadedSnapshot],
+    question: Question,
+    pairing: Pairing,
+    said: list[str],
 ) -> Report:
-    from mmpscope.analysis.diff_choice import choose_changes
+    from mmpscope.analysis.diff_choice import Choice, choose_changes
+    from mmpscope.analysis.diff_groups import group_changes
     from mmpscope.analysis.diff_snapshots import diff
     from mmpscope.analysis.listing import choose_types
+    from mmpscope.analysis.reporters.amounts import parse_size
     from mmpscope.analysis.reporters.diff_report import report_diff
 
-    kinds = choose_types(types.type)
-    result = diff(*pair, question.mode, metric=question.metric, limit=question.limit)
-    chosen = choose_changes(result, kinds, question.limit)
+    kinds = choose_types(question.type)
+    least = 0 if question.least is None else parse_size(question.least, "--min")
+    result = diff(*pair, pairing.choose_mode(), metric=question.metric, limit=question.limit)
+    groups = None if question.by is None else group_changes(pair, result, question.by, kinds)
+    chosen = choose_changes(result, kinds, Choice(question.limit, least, groups))
     if kinds:
         said.append(f"only what changed of {', '.join(kinds)}; Total is that of the whole process")
     return report_diff(pair, chosen, said, question.limit)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mmpscope.analysis.diff_schema import CHANGED, DIFF_TABLES, MOVED, OTHERS
+from mmpscope.analysis.diff_matching import summarize_matching
+from mmpscope.analysis.diff_schema import CHANGED, DIFF_TABLES, MOVED, OTHERS, SHRUNK
 from mmpscope.analysis.diff_snapshots import SAME_MODE
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.extent import ALL, NOTHING, SOME
@@ -88,11 +89,13 @@ def report_diff(
         name: list(iterate_rows(describe_columns(table, DIFF_TABLES[name])))
         for name, table in result.to_tables().items()
     }
-    facts |= {name: tables[name] for name in ("totals", "types", "ranges", "modules", "threads", "matching")}
+    facts |= {name: rows for name, rows in tables.items() if name not in ("movers", "components")}
 
     def draw(screen: Screen) -> list[str]:
         heads = draw_heads(pair, screen, ("a: ", "b: "))
-        sentences = [*said, f"mode {result.mode}: {result.identity.verdict}{_advise(result)}"]
+        matched = summarize_matching(result.matching)
+        said_too = [matched] if matched else []
+        sentences = [*said, f"mode {result.mode}: {result.identity.verdict}{_advise(result)}", *said_too]
         lines = [line for sentence in sentences for line in screen.wrap(show_name(sentence))]
         return [*heads, *lines, "", *_draw(result, limit, screen), "", *_draw_reasons(result, screen)]
 
@@ -104,7 +107,7 @@ def _advise(result: DiffResult) -> str:
     if result.identity.verdict != UNPROVEN or "asked" in result.mode_reason:
         return ""
     is_same = result.mode == SAME_MODE
-    return f"; if they are {'two processes, --mode different' if is_same else 'one, --mode same'}"
+    return f"; if they are {'two processes, --other' if is_same else 'one, --same'}"
 
 
 def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
@@ -118,6 +121,7 @@ def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
         _draw_totals(result, screen),
         _draw_types(result, screen),
         _draw_movers(result.movers.to_pylist(), metric, screen),
+        _draw_free(result, screen),
         _draw_rows("Ranges that changed", ranges, metric, screen) if screen.verbose else told,
         *_draw_modules(result.modules.to_pylist(), limit, screen),
         _draw_parts("Threads", result.threads.to_pylist(), limit, _show_threads, screen),
@@ -223,13 +227,22 @@ def _is_blank(row: Row, told: Iterable[str]) -> bool:
 def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> list[str]:
     if not rows:
         return []
+    has_units = any(row["unit"] is not None for row in rows)
+    is_grouped = any((row["match"] or "").startswith("by ") for row in rows)
+    place = [] if has_units else [TextColumn("Address", [_show_place(row) for row in rows], True)]
+    types = [] if is_grouped else [TextColumn("Type", [_show_both(row, "type") for row in rows])]
+    rights = TextColumn("Prot", [_show_both(row, "protection") for row in rows], False, 16)
+    blocks = TextColumn("Blocks", [_show_blocks(row) for row in rows], True, 12)
+    title_of_names = "What" if has_units else "Details"
     columns = [
-        TextColumn("Address", [_show_place(row) for row in rows], True),
+        *place,
         TextColumn("", [row["word"] for row in rows]),
-        TextColumn("Type", [_show_both(row, "type") for row in rows]),
+        *types,
         *_show_deltas(rows, metric, screen),
-        TextColumn("Prot", [_show_both(row, "protection") for row in rows], False, 16),
-        TextColumn("Details", [_describe(row) for row in rows], False, KEEP, _NARROW),
+        *([] if is_grouped else [blocks if has_units else rights]),
+        TextColumn(
+            "What" if has_units else "Details", [_describe(row) for row in rows], False, KEEP, _NARROW
+        ),
     ]
     return [title, *render_table(columns, screen)]
 
@@ -302,7 +315,32 @@ def _show_both(row: Row, name: str) -> str:
 def _describe(row: Row) -> str:
     """Name a row and what its growth consists of; what a LazyFree is, the totals and JSON tell."""
     note = (row["note"] or "").partition(" (")[0]
-    return "; ".join(filter(None, [_show_both(row, "details"), show_name(note)]))
+    name = _show_both(row, "details") if row["unit"] is None else show_name(row["unit"])
+    if row["word"] == OTHERS:
+        name = _show_place(row)
+    return "; ".join(filter(None, [name, show_name(note)]))
+
+
+def _show_blocks(row: Row) -> str:
+    """Write how many blocks there were and are, as in 2 -> 5."""
+    before, after = row["blocks_a"], row["blocks_b"]
+    if before is None or after is None or row["word"] == OTHERS:
+        return ""
+    return show_count(before) if before == after else f"{show_count(before)} -> {show_count(after)}"
+
+
+def _draw_free(result: DiffResult, screen: Screen) -> list[str]:
+    """Say what became of the largest free block, where it changed."""
+    lines = []
+    for row in result.largest_free.to_pylist():
+        before, after = show_kib(row["size_a"]), show_kib(row["size_b"])
+        if before == after:
+            continue
+        is_less = row["word"] == SHRUNK
+        by = ("taken by", row["taken_by"]) if is_less else ("given back by", row["given_back_by"])
+        told = f"; {by[0]} {show_name(by[1])}" if by[1] else ""
+        lines += screen.wrap(f"Largest free block, in KiB: {before} -> {after}{told}")
+    return lines
 
 
 def _count_words(ranges: Sequence[Row]) -> str:

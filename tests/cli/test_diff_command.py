@@ -142,7 +142,7 @@ def test_an_export_of_a_comparison_is_narrowed_alike(shop: Path) -> None:
 def test_the_user_decides_where_the_files_do_not_tell(tmp_path: Path) -> None:
     """Text names no process: taken for one, with the advice how to say that it is two."""
     a, b = (_write(tmp_path / name, [_heap(rss=rss)]) for name, rss in (("a", 8), ("b", 12)))
-    assert "if they are two processes, --mode different" in _fold(_draw(a, b))
+    assert "if they are two processes, --other" in _fold(_draw(a, b))
     assert _ask(a, b)["mode"] == "same"
     for mode, rows in (("same", 1), ("different", 1)):
         answer = _ask(a, b, "--mode", mode)
@@ -153,7 +153,7 @@ def test_the_user_decides_where_the_files_do_not_tell(tmp_path: Path) -> None:
 def test_what_shares_no_address_is_taken_for_two_processes(restarted: tuple[Path, Path]) -> None:
     """Nothing names a process, and everything lies elsewhere; the advice is how to say that it is one."""
     text = _fold(_draw(*restarted))
-    assert "mode different: unproven; if they are one, --mode same" in text
+    assert "mode different: unproven; if they are one, --same" in text
     assert "and no address in common: taken for two processes" in text
 
 

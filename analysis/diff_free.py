@@ -1,0 +1,83 @@
+"""What happened to the largest free block, and which regions did it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.diff_schema import DIFF_FREE, GROWN, SAME, SHRUNK
+from mmpscope.analysis.diff_scope import Scope
+from mmpscope.analysis.extent import ALL
+from mmpscope.analysis.freespace import find_snapshot_holes
+from mmpscope.analysis.mapping_count import find_counted
+from mmpscope.analysis.tables import build_table
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["diff_free"]
+
+_NAMED = 3
+
+
+class _Hole(NamedTuple):
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
+def diff_free(a: LoadedSnapshot, b: LoadedSnapshot, scope: Scope, *, same_instance: bool) -> pa.Table:
+    """Compare the largest free blocks of both sides (columns of diff_schema.DIFF_FREE): one row, or none.
+
+    Which regions did it is told within one instance: those of b that lie in what was the largest block of a,
+    and those of a that lie in what is the largest of b, where there is such a change. Of equally large blocks
+    the lowest counts. None where a side does not list all its regions or has no free block.
+    """
+    if scope.regions != ALL:
+        return build_table(DIFF_FREE, {}, 0)
+    before, after = _find_largest(a), _find_largest(b)
+    if before is None or after is None:
+        return build_table(DIFF_FREE, {}, 0)
+    delta = after.size - before.size
+    row: dict[str, object] = {
+        "word": GROWN if delta > 0 else SHRUNK if delta < 0 else SAME,
+        "size_delta": delta if abs(delta) < 1 << 63 else None,
+        "taken_by": _name_regions(b, before) if same_instance else None,
+        "given_back_by": _name_regions(a, after) if same_instance else None,
+    }
+    for side, hole in (("a", before), ("b", after)):
+        row |= {f"address_{side}": hole.start, f"end_{side}": hole.end, f"size_{side}": hole.size}
+    return build_table(DIFF_FREE, {name: [value] for name, value in row.items()}, 1)
+
+
+def _find_largest(snapshot: LoadedSnapshot) -> _Hole | None:
+    free = find_snapshot_holes(snapshot).free
+    if not len(free):
+        return None
+    row = int(np.argmax(free.size))
+    return _Hole(int(free.start[row]), int(free.end[row]))
+
+
+def _name_regions(snapshot: LoadedSnapshot, hole: _Hole) -> str | None:
+    """Name the largest regions that lie in a stretch, as in `Private Data rw-p, 64 KiB at 7f00`."""
+    columns = RawColumns(snapshot.regions)
+    start, end = (columns.numbers(name).values for name in ("address", "end"))
+    inside = find_counted(snapshot.regions) & (start < np.uint64(hole.end)) & (end > np.uint64(hole.start))
+    rows = np.flatnonzero(inside)
+    sizes = columns.numbers("size").values
+    rows = rows[np.lexsort([rows, ~sizes[rows]])]
+    named = [_name_region(columns, row) for row in rows[:_NAMED].tolist()]
+    more = [f"{len(rows) - _NAMED:,} more regions"] if len(rows) > _NAMED else []
+    return "; ".join(named + more) or None
+
+
+def _name_region(columns: RawColumns, row: int) -> str:
+    words = [columns.text(name) for name in ("type", "protection", "details")]
+    told = [text.values[int(text.codes[row])] for text in words]
+    size, start = (int(columns.numbers(name).values[row]) for name in ("size", "address"))
+    return f"{' '.join(filter(None, told))}, {size >> 10:,} KiB at {start:x}"
