@@ -240,9 +240,7 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
         *types,
         *_show_deltas(rows, metric, screen),
         *([] if is_grouped else [blocks if has_units else rights]),
-        TextColumn(
-            "What" if has_units else "Details", [_describe(row) for row in rows], False, KEEP, _NARROW
-        ),
+        TextColumn(title_of_names, [_describe(row) for row in rows], False, KEEP, _NARROW),
     ]
     return [title, *render_table(columns, screen)]
 
