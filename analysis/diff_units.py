@@ -146,7 +146,8 @@ def _read_paths(side: Side) -> Text:
 
 def _read_names(path: Text) -> Text:
     """Return names that mean the same in every run; null for memory that has none."""
-    return Text(path.codes, tuple(value and _shorten(value) for value in path.values))
+    texts = Text(path.codes, tuple(value and _shorten(value) for value in path.values))
+    return texts.only(path.match(_shorten))
 
 
 def _shorten(name: str) -> str | None:

@@ -17,6 +17,7 @@ from support.mmp_command import run_mmp
 from support.shop import make_shop, write_shop
 from support.smaps_text import Block, MapLine, make_block
 
+LEAK = Path(__file__).parents[2] / "samples" / "linux-leak-v1.0.mmp"
 LIBRARIES = tuple(f"/usr/lib/lib{number}.so" for number in range(4))
 
 
@@ -228,3 +229,50 @@ def test_a_limit_holds_for_modules_too(restarted: tuple[Path, Path]) -> None:
     assert LIBRARIES[3] in text
     assert "(3 more)" in text
     assert len(_ask(*restarted, "--mode", "same", "-n", 1)["modules"]) == 4
+
+
+def _dlls(start: int) -> list[Block]:
+    return [_library(path, start + number * 0x10000) for number, path in enumerate(LIBRARIES)]
+
+
+def test_two_processes_are_compared_by_what_their_memory_is(tmp_path: Path) -> None:
+    """No address in common, one library more: that is the change, and the head says how much was matched."""
+    a = _write(tmp_path / "a", _dlls(0x7F00_0000_0000)[:3])
+    b = _write(tmp_path / "b", _dlls(0x7FF0_0000_0000))
+    text = _draw(a, b)
+    assert "matched 85 % of committed bytes: 85 % by path" in _fold(text)
+    [row] = [line for line in text.splitlines() if line.startswith("new")][:1]
+    assert "/lib3.so" in row
+    answer = _ask(a, b)
+    assert [(row["word"], row["unit"]) for row in answer["rows"]] == [("new", "/usr/lib/lib3.so r-xp")]
+    assert [row["match"] for row in answer["matching"]] == ["path", "not matched"]
+
+
+def test_groups_and_small_changes_fold_into_sums_that_hold(shop: Path) -> None:
+    """--by and --min choose what is shown; what is not is one row, and the sum is the total."""
+    for words in (("--by", "type"), ("--by", "rule", "--min", "1M"), ("--by", "size-class", "--top", "1")):
+        answer = _ask(shop, *words)
+        for metric in ("size", "private", "total_ws"):
+            [total] = [row["delta"] for row in answer["totals"] if row["metric"] == metric]
+            assert sum(row[f"{metric}_delta"] for row in answer["rows"]) == total
+    assert answer["rows"][-1]["word"] == "others"
+    assert "others" in _draw(shop, "--min", "1M")
+
+
+def test_the_user_says_what_the_two_are(tmp_path: Path) -> None:
+    """--same and --other are the modes; both at once make no sense."""
+    a, b = (_write(tmp_path / name, [_heap(rss=rss)]) for name, rss in (("a", 8), ("b", 12)))
+    assert (_ask(a, b, "--same")["mode"], _ask(a, b, "--other")["mode"]) == ("same", "different")
+    answer = run_mmp("diff", a, b, "--same", "--other")
+    assert answer.code == 2
+    assert "exclude each other" in answer.err
+
+
+def test_the_clock_says_which_is_before() -> None:
+    """Of one boot the earlier is before, in whatever order they are given, and that is said; unless told."""
+    early, late = (f"{LEAK}#{number}" for number in (0, 1))
+    forth, back = _ask(early, late), _ask(late, early)
+    assert forth["totals"] == back["totals"]
+    assert "taken before the first" in run_mmp("diff", late, early).out
+    kept = _ask(late, early, "--as-given")
+    assert [row["a"] for row in kept["totals"]] == [row["b"] for row in forth["totals"]]

@@ -136,9 +136,8 @@ def measure_matched(result: DiffResult) -> float:
     """Return the share of committed bytes that was matched."""
     rows = result.matching.to_pylist()
     assert {row["figure"] for row in rows} == {"committed"}
-    return 1 - sum(r["a"] + r["b"] for r in rows if r["match"] == UNMATCHED) / sum(
-        r["a"] + r["b"] for r in rows
-    )
+    sums = [(row["match"], int(row["a"] + row["b"])) for row in rows]
+    return sum(size for word, size in sums if word != UNMATCHED) / sum(size for _, size in sums)
 
 
 def list_modules(result: DiffResult) -> list[tuple[str, str]]:
