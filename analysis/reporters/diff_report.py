@@ -232,15 +232,14 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
     place = [] if has_units else [TextColumn("Address", [_show_place(row) for row in rows], True)]
     types = [] if is_grouped else [TextColumn("Type", [_show_both(row, "type") for row in rows])]
     rights = TextColumn("Prot", [_show_both(row, "protection") for row in rows], False, 16)
-    blocks = TextColumn("Blocks", [_show_blocks(row) for row in rows], True, 12)
-    title_of_names = "What" if has_units else "Details"
+    blocks = TextColumn("Blocks", [_show_blocks(row) for row in rows], True, 28)
     columns = [
         *place,
         TextColumn("", [row["word"] for row in rows]),
         *types,
         *_show_deltas(rows, metric, screen),
         *([] if is_grouped else [blocks if has_units else rights]),
-        TextColumn(title_of_names, [_describe(row) for row in rows], False, KEEP, _NARROW),
+        *_name_rows(rows, has_units=has_units),
     ]
     return [title, *render_table(columns, screen)]
 
@@ -313,10 +312,17 @@ def _show_both(row: Row, name: str) -> str:
 def _describe(row: Row) -> str:
     """Name a row and what its growth consists of; what a LazyFree is, the totals and JSON tell."""
     note = (row["note"] or "").partition(" (")[0]
-    name = _show_both(row, "details") if row["unit"] is None else show_name(row["unit"])
-    if row["word"] == OTHERS:
-        name = _show_place(row)
-    return "; ".join(filter(None, [name, show_name(note)]))
+    return "; ".join(filter(None, [_show_both(row, "details"), show_name(note)]))
+
+
+def _name_rows(rows: Sequence[Row], *, has_units: bool) -> list[TextColumn]:
+    """Name rows; a unit has notes beside it, since its name alone may be as long as the line."""
+    if not has_units:
+        return [TextColumn("Details", [_describe(row) for row in rows], False, KEEP, _NARROW)]
+    names = [_show_place(row) if row["word"] == OTHERS else show_name(row["unit"] or "") for row in rows]
+    notes = [show_name((row["note"] or "").partition(" (")[0]) for row in rows]
+    noted = [TextColumn("Note", notes, False, 3)] if any(notes) else []
+    return [TextColumn("What", names, False, KEEP, _NARROW), *noted]
 
 
 def _show_blocks(row: Row) -> str:
