@@ -15,15 +15,17 @@ from mmpscope.analysis.diff_sides import ESTIMATES, is_estimated
 from mmpscope.analysis.diff_totals import compare_summaries, diff_types, forget_types
 from mmpscope.analysis.extent import find_extent
 from mmpscope.analysis.summary import sum_up
+from mmpscope.analysis.untold import find_untold
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["Figure", "Pair", "compare_figures", "measure_figure"]
+__all__ = ["Figure", "Pair", "compare_figures", "join_sides", "measure_figure"]
 
 _TOTAL_ROW = "Total"
 _SIDES = ("the baseline", "the new snapshot")
 _OTHER_FACTS = "the baseline tells types of memory by other facts than the new snapshot"
+_UNTOLD = "no fact tells it from other private data"
 _UNKNOWN = "not all of it is known"
 
 
@@ -49,6 +51,8 @@ def measure_figure(snapshot: LoadedSnapshot, subject: Subject) -> Figure:
     [row] = [row for row in summary.table.to_pylist() if row["type"] == _name_row(subject)]
     value = row[subject.metric]
     if value is None or subject.metric in (row["partial"] or "").split(", "):
+        if subject.where in find_untold(snapshot):
+            return Figure(value, _UNTOLD)
         left_out = summary.left_out[subject.metric] if subject.kind == TOTAL else ()
         return Figure(value, _explain(snapshot, subject.metric, sorted(left_out)))
     return Figure(value)
@@ -98,10 +102,21 @@ def compare_figures(
 
 def _explain_both(pair: tuple[LoadedSnapshot, LoadedSnapshot], row: dict[str, Any], metric: str) -> str:
     """Say of each side that does not know a figure why that is."""
-    reasons = []
-    for name, side, snapshot, other in zip(_SIDES, "ab", pair, reversed(pair), strict=True):
+    reasons: list[str | None] = []
+    for side, snapshot, other in zip("ab", pair, reversed(pair), strict=True):
+        reason = None
         if row[f"{metric}_{side}"] is None or metric in (row[f"partial_{side}"] or "").split(", "):
-            reasons.append(f"{name}: {_explain(snapshot, metric)}")
+            is_untold = row["type"] in find_untold(snapshot)
+            reason = _UNTOLD if is_untold else _explain(snapshot, metric)
         elif metric in ESTIMATES and is_estimated(snapshot.regions, other.regions):
-            reasons.append(f"{name}: only estimated, without VmFlags")
-    return "; ".join(reasons) or "both sides do not know the same parts of it"
+            reason = "only estimated, without VmFlags"
+        reasons.append(reason)
+    return join_sides(*reasons) or "both sides do not know the same parts of it"
+
+
+def join_sides(before: str | None, after: str | None) -> str | None:
+    """Say what is lacking on which side; None where nothing is."""
+    if before is not None and before == after:
+        return f"both sides: {before}"
+    told = [f"{side}: {reason}" for side, reason in zip(_SIDES, (before, after), strict=True) if reason]
+    return "; ".join(told) or None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 from mmpscope.analysis.budget import MODULES, RIGHTS, TOTAL, TYPE, Budget, Subject, choose_default
-from mmpscope.analysis.check_figures import Figure, Pair, compare_figures, measure_figure
+from mmpscope.analysis.check_figures import Figure, Pair, compare_figures, join_sides, measure_figure
 from mmpscope.analysis.check_parts import Named, list_modules_by_name, list_unsafe, measure_part
 from mmpscope.analysis.check_schema import CANNOT_TELL, CHECK, OK, VIOLATED
 from mmpscope.analysis.check_verdicts import judge_alone, judge_growth, judge_new
@@ -89,12 +89,7 @@ def _measure(
 
 
 def _put_together(before: Figure, after: Figure) -> Pair:
-    reasons = [
-        f"{side}: {figure.lacking}"
-        for side, figure in (("the baseline", before), ("the new snapshot", after))
-        if figure.lacking is not None
-    ]
-    return Pair(before.value, after.value, "; ".join(reasons) or None)
+    return Pair(before.value, after.value, join_sides(before.lacking, after.lacking))
 
 
 def _judge(budget: Budget, new: LoadedSnapshot, samples: Sequence[_Sample]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ from mmpscope.analysis.tables import build_table
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["DIFFERENT_MODE", "SAME_MODE", "DiffResult", "diff"]
+__all__ = ["DIFFERENT_MODE", "SAME_MODE", "DiffResult", "check_words", "diff"]
 
 SAME_MODE = "same"
 """One process instance: regions are compared by address."""
@@ -116,7 +116,7 @@ def diff(
     compared. `metric` (diff_schema.METRICS) ranks the movers, of which `limit` are shown (0: all). Raises
     UsageError for other words.
     """
-    _check_words(metric, limit)
+    check_words(metric, limit)
     identity = compare_instances(a, b)
     scope = find_scope(a, b)
     is_apart = identity.verdict == UNPROVEN and scope.regions == ALL and not share_addresses(a, b)
@@ -189,7 +189,8 @@ def _know_both(a: pa.Table, b: pa.Table, *, is_whole: bool) -> tuple[pa.Table, p
     return (a, b) if is_whole and len(a) and len(b) else (a[:0], b[:0])
 
 
-def _check_words(metric: str, limit: int) -> None:
+def check_words(metric: str, limit: int) -> None:
+    """Raise UsageError for a figure or a number of rows that a diff does not have."""
     if metric not in METRICS:
         raise UsageError(f"{metric} is no figure of a diff. Choose one of {', '.join(METRICS)}")
     if limit < 0:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.formats.source import Fault
 
-__all__ = ["list_parts", "load_each", "load_pair", "open_each", "warn", "warn_of_faults"]
+__all__ = ["list_parts", "load_compared", "load_each", "load_pair", "open_each", "warn", "warn_of_faults"]
 
 _MOST_WARNINGS = 10
 """Lines about the files of one folder that are left out."""
@@ -93,13 +93,36 @@ def load_pair(
     """
     found = list(load_each(inputs, reading, manner))
     if len(inputs) == 1 and len(found) > 2:
-        return found[0], found[-1], f"the first and the last of {len(found)} snapshots"
-    if len(found) != 2:
-        if len(found) == 1:
-            raise UsageError("a comparison takes two snapshots, and this is one. Give a second file")
+        return found[0], found[-1], _tell_ends(found)
+    if len(found) > 2:
         told = f"{len(found)} snapshots are given"
         raise UsageError(f"{told}, and a comparison takes two. Choose them as in FILE#0 FILE#-1")
+    _refuse_one(found)
     return found[0], found[1], None
+
+
+def load_compared(
+    inputs: Sequence[str], reading: Reading, manner: Manner
+) -> tuple[list[LoadedSnapshot], str | None]:
+    """Load the snapshots to put side by side, two or more; they are read when they are asked for.
+
+    A file alone, or standard input, stands for its first and its last snapshot, which the second value says;
+    FILE#0: stands for all of them. Raises UsageError where there is but one.
+    """
+    found = list(load_each(inputs, reading, manner))
+    _refuse_one(found)
+    if len(found) > 2 and len(inputs) == 1 and (inputs[0] == "-" or Path(inputs[0]).is_file()):
+        return [found[0], found[-1]], f"{_tell_ends(found)} (FILE#0: shows all)"
+    return found, None
+
+
+def _tell_ends(found: Sequence[LoadedSnapshot]) -> str:
+    return f"the first and the last of {len(found)} snapshots"
+
+
+def _refuse_one(found: Sequence[LoadedSnapshot]) -> None:
+    if len(found) == 1:
+        raise UsageError("a comparison takes two snapshots, and this is one. Give a second file")
 
 
 def list_parts(

@@ -1,6 +1,7 @@
-"""Compare two snapshots of a process: what is new, gone, grown or shrunk.
+"""Compare snapshots of a process: what is new, gone, grown or shrunk.
 
 Two files, or two snapshots as in run.mmp#0 run.mmp#5; of one file with several, the first and the last.
+Three or more, or run.mmp#0:, stand side by side, and the first and the last are compared.
 Totals come first, then the types, then what changed most, with the rest folded into one row so that the
 changes add up. Two snapshots of one process are compared by address, two processes by what their memory is:
 files by path and build, threads and memory by name, the rest by type and size. --same and --other decide
@@ -10,6 +11,7 @@ where the files do not tell. Of one boot, the earlier is the one before, in what
 Examples:
   mmp diff before.mmp after.mmp
   mmp diff monday.mmp tuesday.mmp --by module
+  mmp diff 9h.mmp 10h.mmp 11h.mmp
   mmp diff run.mmp#0 run.mmp#-1 --metric total_ws --top 50
 """
 
@@ -23,6 +25,7 @@ from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import Inputs, Manner, Reading, Types, Writing
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.diff_snapshots import DiffResult
     from mmpscope.analysis.reporters.report import Report
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
@@ -84,18 +87,43 @@ def run(
     writing: Writing,
     manner: Manner,
 ) -> int:
-    """Compare the two snapshots of the inputs."""
-    from mmpscope.analysis.commands import load_pair
-    from mmpscope.analysis.identity import is_later
+    """Compare the two snapshots of the inputs, or the first and the last of more."""
+    from mmpscope.analysis.commands import load_compared
     from mmpscope.analysis.reporters.report import deliver
 
-    before, after, chosen = load_pair(inputs, reading, manner)
+    found, chosen = load_compared(inputs, reading, manner)
     said = [chosen] if chosen else []
+    make = _compare_pair if len(found) == 2 else _compare_series
+    deliver([make(found, question, pairing, said)], writing, manner)
+    return 0
+
+
+def _compare_pair(
+    found: list[LoadedSnapshot], question: Question, pairing: Pairing, said: list[str]
+) -> Report:
+    from mmpscope.analysis.identity import is_later
+
+    before, after = found
     if not pairing.as_given and is_later(before, after):
         before, after = after, before
         said.append("the second was taken before the first, and is the one before (--as-given keeps order)")
-    deliver([_compare((before, after), question, pairing, said)], writing, manner)
-    return 0
+    return _compare((before, after), question, pairing, said)[0]
+
+
+def _compare_series(
+    found: list[LoadedSnapshot], question: Question, pairing: Pairing, said: list[str]
+) -> Report:
+    from mmpscope.analysis.diff_series import read_series
+    from mmpscope.analysis.diff_snapshots import check_words
+    from mmpscope.analysis.reporters.series_report import add_series
+
+    check_words(question.metric, question.limit)
+    said.append(f"the first and the last of {len(found)} snapshots")
+    series = read_series(found, question.metric, as_given=pairing.as_given)
+    if series.is_sorted:
+        said.append("snapshots are in the order of the clock of their boot (--as-given keeps yours)")
+    report, result = _compare((series.first, series.last), question, pairing, said)
+    return add_series(report, series.steps, result)
 
 
 def _compare(
@@ -103,7 +131,7 @@ def _compare(
     question: Question,
     pairing: Pairing,
     said: list[str],
-) -> Report:
+) -> tuple[Report, DiffResult]:
     from mmpscope.analysis.diff_choice import Choice, choose_changes
     from mmpscope.analysis.diff_groups import group_changes
     from mmpscope.analysis.diff_snapshots import diff
@@ -118,4 +146,4 @@ def _compare(
     chosen = choose_changes(result, kinds, Choice(question.limit, least, groups))
     if kinds:
         said.append(f"only what changed of {', '.join(kinds)}; Total is that of the whole process")
-    return report_diff(pair, chosen, said, question.limit)
+    return report_diff(pair, chosen, said, question.limit), result

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from mmpscope.analysis.diff_snapshots import DiffResult
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["report_diff"]
+__all__ = ["TITLES", "report_diff"]
 
 Row = dict[str, Any]
 Show = Callable[[Sequence[Row]], list[TextColumn]]
 
-_TITLES = {
+TITLES = {
     "size": "Size",
     "committed": "Committed",
     "private": "Private",
@@ -156,13 +156,13 @@ def _draw_totals(result: DiffResult, screen: Screen) -> list[str]:
 
 
 def _choose_totals(result: DiffResult, screen: Screen) -> list[Row]:
-    told = {*_ALWAYS, result.metric, *(_TITLES if screen.verbose else ())}
+    told = {*_ALWAYS, result.metric, *(TITLES if screen.verbose else ())}
     totals: list[Row] = result.totals.to_pylist()
     return [r for r in totals if r["metric"] in told or (r["metric"] in _WHERE_CHANGED and r["delta"])]
 
 
 def _name(row: Row) -> str:
-    return _TITLES[row["metric"]].replace("\n", " ")
+    return TITLES[row["metric"]].replace("\n", " ")
 
 
 def _show_side(row: Row, side: str) -> str:
@@ -193,7 +193,7 @@ def _describe_limit(result: DiffResult) -> str:
 def _draw_types(result: DiffResult, screen: Screen) -> list[str]:
     """Write the types of which anything changed; Total is said already."""
     parts = [row for row in result.types.to_pylist() if row["type"] != "Total"]
-    changed = [row for row in parts if any(row[f"{name}_delta"] for name in _TITLES)]
+    changed = [row for row in parts if any(row[f"{name}_delta"] for name in TITLES)]
     blocks = [
         NOT_APPLICABLE if row["type"] in _NO_REGIONS else show_count(row["blocks_delta"], sign=True)
         for row in changed
@@ -280,9 +280,9 @@ def _show_threads(rows: Sequence[Row]) -> list[TextColumn]:
 
 def _show_deltas(rows: Sequence[Row], metric: str, screen: Screen) -> list[TextColumn]:
     """Write Size, the figure that ranks the changes, and every other one that changed somewhere."""
-    told = {*_ALWAYS, *_WHERE_CHANGED, *(_TITLES if screen.verbose else ())}
+    told = {*_ALWAYS, *_WHERE_CHANGED, *(TITLES if screen.verbose else ())}
     columns = []
-    for name, title in _TITLES.items():
+    for name, title in TITLES.items():
         deltas = [row[f"{name}_delta"] for row in rows]
         if name in ("size", metric) or (name in told and any(deltas)):
             cells = [show_kib(delta, sign=True) for delta in deltas]

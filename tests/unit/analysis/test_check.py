@@ -11,6 +11,7 @@ import pytest
 from mmpscope.analysis import LoadedSnapshot, load, summarize
 from mmpscope.analysis.budget import LEAST_SAMPLES, TOTAL, Budget, Limit, Subject
 from mmpscope.analysis.check_baseline import choose_baseline
+from mmpscope.analysis.check_parts import matches
 from mmpscope.analysis.check_schema import CANNOT_TELL, OK, VIOLATED
 from mmpscope.analysis.check_snapshots import check
 from mmpscope.analysis.check_verdicts import find_deviation, find_median
@@ -315,3 +316,31 @@ def test_other_programs_are_no_baseline() -> None:
     assert said[1] == "the baseline is of java, the new snapshot of shop"
     with pytest.raises(CannotTellError, match="no snapshot of the baseline is of shop, only of java"):
         list(choose_baseline(new, [other, _shop(2, name="java")], said))
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "is_match"),
+    [
+        ("/usr/lib/libfoo.so.1", "libfoo.so*", True),
+        ("/usr/lib/libfoo.so.1", "/usr/lib/*", True),
+        ("/usr/lib/libfoo.so.1 (deleted)", "libfoo.so.1", True),
+        ("/usr/lib/libfoo.so.1", "LIBFOO*", False),
+        ("/srv/a\\b/libfoo.so", "b*", False),
+        ("C:\\Windows\\System32\\NTDLL.dll", "ntdll.dll", True),
+        ("C:\\Windows\\System32\\ntdll.dll", "c:\\windows\\*", True),
+        ("libfoo.so.1", "/usr/lib/*", False),
+    ],
+)
+def test_a_pattern_is_that_of_a_path_or_of_its_last_part(path: str, pattern: str, is_match: bool) -> None:
+    """Case counts, but not on Windows; a backslash divides a path only there; a deleted file has its name."""
+    assert matches(path, pattern) == is_match
+
+
+def test_what_both_sides_lack_is_told_once(tmp_path: Path) -> None:
+    """And a type that no fact tells is not said to be empty: a core names no heap."""
+    core: list[dict[str, Any]] = [{"start": 0x1000, "size": 0x1000, "perms": "rw-?"}]
+    row = _judge_one(load_table(core), load_table(core), tmp_path, '[type.Heap]\nsize = "1G"\n')
+    assert row["verdict"] == CANNOT_TELL
+    assert row["reason"] == "both sides: no fact tells it from other private data"
+    text = '[type.Heap]\nsize = {at_most = "1G"}\n'
+    assert _judge_one(load_table(core), (), tmp_path, text)["verdict"] == CANNOT_TELL
