@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mmpscope.analysis import LoadedSnapshot
 from mmpscope.analysis.budget import (
     AT_LEAST,
     AT_MOST,
@@ -41,7 +42,7 @@ def test_a_budget_of_what_was_observed_passes_and_one_byte_less_fails(before: in
     """Of whole snapshots: growth, and the value itself."""
     old, new = size_heap(before), size_heap(after)
     heap = Subject(TYPE, "Heap", "private")
-    limits = [(AT_MOST, after * 1024, ())]
+    limits: list[tuple[str, int, tuple[LoadedSnapshot, ...]]] = [(AT_MOST, after * 1024, ())]
     if after > before:
         limits.append((GROWTH, (after - before) * 1024, (old,)))
     for rule, amount, baseline in limits:

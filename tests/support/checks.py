@@ -11,7 +11,7 @@ from mmpscope.analysis.budgets import read_budgets
 from support.loaded import load_blocks, make_line
 from support.smaps_text import Block, make_block
 
-__all__ = ["FLAGS", "LIBRARY", "MIB", "read_toml", "size_heap", "write_heaps"]
+__all__ = ["FLAGS", "LIBRARY", "MIB", "Region", "read_toml", "size_heap", "write_heaps"]
 
 MIB = 1 << 20
 FLAGS = "rd wr mr mw me ac"
@@ -22,16 +22,16 @@ LIBRARY = (
 )
 _HEAP = 0x1000_0000
 
-_Region = tuple[str, dict[str, int], str]
+Region = tuple[str, dict[str, int], str]
 
 
-def _list_regions(kib: int, more: Sequence[_Region]) -> list[_Region]:
+def _list_regions(kib: int, more: Sequence[Region]) -> list[Region]:
     line = f"{_HEAP:x}-{_HEAP + kib * 1024:x} rw-p 0 0 [heap]"
     counters = {"Rss": kib, "Pss": kib, "Private_Dirty": kib, "Anonymous": kib}
     return [(line, counters, FLAGS), LIBRARY, *more]
 
 
-def size_heap(kib: int, *more: _Region) -> LoadedSnapshot:
+def size_heap(kib: int, *more: Region) -> LoadedSnapshot:
     """Load a process with a heap of that size, a multiple of 4, all of it resident, and a library."""
     return load_blocks(*_list_regions(kib, more))
 

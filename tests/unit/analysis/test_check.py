@@ -17,12 +17,12 @@ from mmpscope.analysis.check_snapshots import check
 from mmpscope.analysis.check_verdicts import find_deviation, find_median
 from mmpscope.analysis.errors import CannotTellError
 from mmpscope.formats.model import Capability
-from support.checks import FLAGS, MIB, read_toml, size_heap
+from support.checks import FLAGS, MIB, Region, read_toml, size_heap
 from support.loaded import load_blocks, load_map, load_table
 from support.shop import make_shop
 
-_UNSAFE = ("7f0000100000-7f0000110000 rwxp", {}, FLAGS)
-_OTHER = ("7f0000200000-7f0000204000 r-xp 0 78 /opt/plugin/libbar.so", {"Rss": 16}, "rd ex mr mw me")
+_UNSAFE: Region = ("7f0000100000-7f0000110000 rwxp", {}, FLAGS)
+_OTHER: Region = ("7f0000200000-7f0000204000 r-xp 0 78 /opt/plugin/libbar.so", {"Rss": 16}, "rd ex mr mw me")
 _CUT = "lists a part"
 
 
@@ -197,7 +197,10 @@ def test_new_modules_are_those_that_no_pattern_allows(tmp_path: Path) -> None:
 
 def test_a_source_without_folders_cannot_tell_a_pattern_with_one(tmp_path: Path) -> None:
     """pmap prints libbar.so: that may be /opt/plugin/libbar.so, and may be another."""
-    lines = [("10000-11000 r-xp 0 9 libfoo.so.1", {}, FLAGS), ("20000-21000 r-xp 0 8 libbar.so", {}, FLAGS)]
+    lines: list[Region] = [
+        ("10000-11000 r-xp 0 9 libfoo.so.1", {}, FLAGS),
+        ("20000-21000 r-xp 0 8 libbar.so", {}, FLAGS),
+    ]
     new = load_blocks(*lines)
     for pattern, word in (("/opt/plugin/libbar.so", CANNOT_TELL), ("libbar.so", OK), ("/opt/x.so", VIOLATED)):
         row = _judge_one(new, size_heap(64), tmp_path, f'modules_allowed = ["{pattern}"]\n')
