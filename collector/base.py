@@ -106,9 +106,15 @@ def open_collector(options: Options, root: str | None = None) -> Collector:
 
     CollectError where there is none for it, or the root cannot be read.
     """
+    if sys.platform == "win32":
+        if root is not None:
+            raise CollectError("there is no proc file system on Windows. Leave --proc out.")
+        from mmpscope.collector.windows.collector import WindowsCollector
+
+        return WindowsCollector(options)
     if sys.platform != "linux":
         raise CollectError(
-            f"there is no collector for {sys.platform} yet. Linux is what can be collected from."
+            f"there is no collector for {sys.platform} yet. Linux and Windows are what can be collected from."
         )
     from mmpscope.collector.linux.collector import LinuxCollector  # what other systems cannot import
 

@@ -11,8 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from mmpscope.collector.base import Options
-from mmpscope.collector.linux.processes import list_processes, tabulate
-from mmpscope.collector.linux.procfs import ProcDir, Recorder
+from mmpscope.collector.linux.processes import list_processes
+from mmpscope.collector.linux.procfs import ProcDir
+from mmpscope.collector.recorder import Recorder
+from mmpscope.collector.rows import tabulate
 from mmpscope.formats.model import Capture, Fact, Facts, Table
 from mmpscope.formats.proc.facts import parse_counters, parse_os_release, to_fact
 

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import byref, c_int32, c_size_t, c_uint16, c_uint32, c_uint64, c_void_p, sizeof
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from mmpscope.collector.windows import structures as sdk
 from mmpscope.collector.windows.errors import ERROR_NO_MORE_FILES, Win32Error
@@ -102,6 +102,7 @@ class Win32:
         self.system = self._get_system_info()
         self.page_size = int(self.system.dwPageSize)
         self.granularity = int(self.system.dwAllocationGranularity)
+        self.system_end = int(self.system.lpMaximumApplicationAddress) + 1
 
     def _declare(self) -> None:
         """Tell ctypes what is a handle or an address: an int argument would be cut to 32 bits."""
@@ -117,7 +118,7 @@ class Win32:
 
     # Errors and handles.
 
-    def _fail(self, function: str, code: Optional[int] = None) -> Win32Error:
+    def _fail(self, function: str, code: int | None = None) -> Win32Error:
         number = ctypes.get_last_error() if code is None else code  # type: ignore[attr-defined]
         return Win32Error(function, number, ctypes.FormatError(number).strip())  # type: ignore[attr-defined]
 
@@ -135,7 +136,7 @@ class Win32:
             raise self._fail(function, code)
 
     @contextmanager
-    def _closing(self, function: str, handle: Optional[int]) -> Iterator[int]:
+    def _closing(self, function: str, handle: int | None) -> Iterator[int]:
         if not handle or handle == _INVALID_HANDLE:
             raise self._fail(function)
         try:
@@ -144,8 +145,13 @@ class Win32:
             self._kernel.CloseHandle(c_void_p(handle))
 
     def open_process(self, pid: int, access: int) -> int:
-        """Open a process; the caller closes the handle by `close`."""
-        handle: Optional[int] = self._kernel.OpenProcess(c_uint32(access | _SYNCHRONIZE), 0, c_uint32(pid))
+        """Open a process; the caller closes the handle by `close`.
+
+        For ourselves it is the pseudo handle: Wine answers QueryWorkingSetEx for no other.
+        """
+        if pid == self.own_pid():
+            return int(self._kernel.GetCurrentProcess())
+        handle: int | None = self._kernel.OpenProcess(c_uint32(access | _SYNCHRONIZE), 0, c_uint32(pid))
         if not handle:
             raise self._fail("OpenProcess")
         return handle
@@ -173,9 +179,7 @@ class Win32:
     def list_processes(self) -> list[Process]:
         """List the processes of the system."""
         return [
-            Process(
-                row.th32ProcessID, row.th32ParentProcessID, row.cntThreads, _to_bytes(row.szExeFile)
-            )
+            Process(row.th32ProcessID, row.th32ParentProcessID, row.cntThreads, _to_bytes(row.szExeFile))
             for row in self._list(_SNAPPROCESS, 0, "Process32FirstW", "Process32NextW", sdk.PROCESSENTRY32W)
         ]
 
@@ -264,7 +268,12 @@ class Win32:
     def query_process(self, process: int, kind: int, answer: Any) -> Any:
         """Fill in a structure by NtQueryInformationProcess."""
         self._call_nt(
-            "NtQueryInformationProcess", c_void_p(process), c_int32(kind), byref(answer), c_uint32(sizeof(answer)), None
+            "NtQueryInformationProcess",
+            c_void_p(process),
+            c_int32(kind),
+            byref(answer),
+            c_uint32(sizeof(answer)),
+            None,
         )
         return answer
 
@@ -282,7 +291,11 @@ class Win32:
         self.query_process(process, 60, buffer)
         length = sdk.UNICODE_STRING.from_buffer(buffer).Length
         start = sizeof(sdk.UNICODE_STRING)
-        return buffer.raw[start : start + length].decode("utf-16-le", "surrogatepass").encode("utf-8", "surrogatepass")
+        return (
+            buffer.raw[start : start + length]
+            .decode("utf-16-le", "surrogatepass")
+            .encode("utf-8", "surrogatepass")
+        )
 
     def find_teb(self, tid: int) -> int:
         """Give the address of the thread environment block of a thread."""
@@ -290,9 +303,30 @@ class Win32:
         answer = sdk.THREAD_BASIC_INFORMATION()
         with self._closing("OpenThread", handle) as thread:
             self._call_nt(
-                "NtQueryInformationThread", c_void_p(thread), c_int32(0), byref(answer), c_uint32(sizeof(answer)), None
+                "NtQueryInformationThread",
+                c_void_p(thread),
+                c_int32(0),
+                byref(answer),
+                c_uint32(sizeof(answer)),
+                None,
             )
         return int(answer.TebBaseAddress or 0)
+
+    def get_thread_name(self, tid: int) -> bytes | None:
+        """Give the name that SetThreadDescription (Windows 10 1607) has given a thread; None without one."""
+        if not hasattr(self._kernel, "GetThreadDescription"):
+            return None
+        handle = self._kernel.OpenThread(c_uint32(_THREAD_QUERY_LIMITED_INFORMATION), 0, c_uint32(tid))
+        if not handle:
+            return None
+        text = c_void_p()
+        with self._closing("OpenThread", handle) as thread:
+            if self._kernel.GetThreadDescription(c_void_p(thread), byref(text)) < 0 or not text.value:
+                return None
+        try:
+            return ctypes.wstring_at(text.value).encode("utf-8", "surrogatepass") or None
+        finally:
+            self._kernel.LocalFree(text)
 
     def get_image_path(self, process: int) -> bytes:
         """Give the path of the program, as WTF-8."""
@@ -329,14 +363,19 @@ class Win32:
 
     def _get_system_info(self) -> sdk.SYSTEM_INFO:
         found = sdk.SYSTEM_INFO()
-        self._kernel.GetNativeSystemInfo(byref(found))
+        self._kernel.GetSystemInfo(byref(found))
         return found
 
     def get_version(self) -> tuple[int, int, int, str]:
         """Give major, minor and build of Windows, and the name of its service pack."""
         found = sdk.OSVERSIONINFOW(dwOSVersionInfoSize=sizeof(sdk.OSVERSIONINFOW))
         self._call_nt("RtlGetVersion", byref(found))
-        return found.dwMajorVersion, found.dwMinorVersion, found.dwBuildNumber, _to_bytes(found.szCSDVersion).decode("utf-8", "replace")
+        return (
+            found.dwMajorVersion,
+            found.dwMinorVersion,
+            found.dwBuildNumber,
+            _to_bytes(found.szCSDVersion).decode("utf-8", "replace"),
+        )
 
     def get_performance(self) -> dict[str, int]:
         """Give PERFORMANCE_INFORMATION by field: commit total and limit, in pages."""
@@ -344,10 +383,11 @@ class Win32:
         self._call("K32GetPerformanceInfo", byref(found), c_uint32(found.cb))
         return _to_dict(found)
 
-    def get_uptime_ms(self) -> int:
-        """Give the milliseconds since the system was started."""
-        self._kernel.GetTickCount64.restype = c_uint64
-        return int(self._kernel.GetTickCount64())
+    def get_boot_time(self) -> int:
+        """Give the time at which the system was started (FILETIME): SystemTimeOfDayInformation."""
+        answer = (c_uint64 * 6)()
+        self._call_nt("NtQuerySystemInformation", c_int32(3), byref(answer), c_uint32(sizeof(answer)), None)
+        return int(answer[0])
 
     def list_drives(self) -> dict[bytes, bytes]:
         r"""Give the device behind each drive letter: `\Device\HarddiskVolume3` behind `C:`."""

@@ -19,11 +19,15 @@ ERROR_PARTIAL_COPY = 299
 """Also the answer of 32-bit Toolhelp about a 64-bit process."""
 
 
-class Win32Error(Exception):
-    """``function`` failed; ``code`` is GetLastError's, or an NTSTATUS; ``text`` the system's words for it."""
+class Win32Error(OSError):
+    """``function`` failed; errno is the code of GetLastError here, never that of the C library."""
 
     def __init__(self, function: str, code: int, text: str) -> None:
-        super().__init__(f"{function} failed with {code if code < 1 << 16 else hex(code)} ({text})")
+        super().__init__(code, text)
+        self.errno = code
         self.function = function
         self.code = code
         self.text = text
+
+    def __str__(self) -> str:
+        return f"{self.function} failed with {self.code} ({self.text.rstrip('.')})"

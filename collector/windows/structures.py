@@ -221,5 +221,3 @@ class UNICODE_STRING(ctypes.Structure):  # noqa: N801
     """ntdef.h; lengths in bytes."""
 
     _fields_ = [("Length", c_uint16), ("MaximumLength", c_uint16), ("Buffer", c_size_t)]
-
-

@@ -1,0 +1,47 @@
+"""Single keys from the console, without Enter and without echo."""
+
+from __future__ import annotations
+
+import sys
+
+if sys.platform == "win32":
+    import msvcrt
+
+__all__ = ["Keyboard", "find_keyboard"]
+
+_EXTENDED = ("\0", "\xe0")
+"""What comes before the code of a function key or an arrow."""
+
+
+class Keyboard:
+    """A console that gives each key at once; Ctrl-C works as always."""
+
+    def __init__(self) -> None:
+        self.is_listening = False
+
+    def start(self) -> None:
+        """Listen."""
+        self.is_listening = True
+
+    def read(self) -> bytes:
+        """Read the keys that wait."""
+        keys = b""
+        while sys.platform == "win32" and msvcrt.kbhit():
+            key = msvcrt.getwch()
+            if key in _EXTENDED:
+                msvcrt.getwch()
+            else:
+                keys += key.encode("utf-8", "replace")
+        return keys
+
+    def stop(self) -> None:
+        """Listen no more."""
+        self.is_listening = False
+
+
+def find_keyboard() -> Keyboard | None:
+    """Find the console on standard input; None where there is none."""
+    try:
+        return Keyboard() if sys.stdin is not None and sys.stdin.isatty() else None
+    except (OSError, ValueError):
+        return None
