@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
+    import ctypes
     import msvcrt
 
 __all__ = ["Keyboard", "find_keyboard"]
@@ -40,8 +41,16 @@ class Keyboard:
 
 
 def find_keyboard() -> Keyboard | None:
-    """Find the console on standard input; None where there is none."""
+    """Find the console on standard input; None where there is none.
+
+    `isatty` is true of NUL as well, which scripts give us for an input; only a console has a mode.
+    """
+    if sys.platform != "win32" or sys.stdin is None:
+        return None
     try:
-        return Keyboard() if sys.stdin is not None and sys.stdin.isatty() else None
+        handle = msvcrt.get_osfhandle(sys.stdin.fileno())
     except (OSError, ValueError):
         return None
+    mode = ctypes.c_uint32()
+    found = ctypes.windll.kernel32.GetConsoleMode(ctypes.c_void_p(handle), ctypes.byref(mode))
+    return Keyboard() if found else None

@@ -24,8 +24,9 @@ class PageSums(NamedTuple):
 
     ``WsTotal`` is resident; of that ``WsPrivate`` is not shareable, ``WsShareable`` is, ``WsShared`` is
     mapped by more than one process now, ``WsLocked`` cannot be paged out, ``WsLarge`` is in large pages.
-    ``Unshared`` counts pages, resident or not, that are no longer shared with the file or section behind:
-    what VMMap calls Private of an image rests on it. The share count of the system ends at 7.
+    ``AbsentShared`` is not resident, and would be shared with the file or section behind it if it were: what
+    VMMap calls Private of an image is all that is committed but this and ``WsShareable``. The system counts
+    mappers to 7.
     """
 
     WsTotal: int = 0
@@ -34,7 +35,7 @@ class PageSums(NamedTuple):
     WsShared: int = 0
     WsLocked: int = 0
     WsLarge: int = 0
-    Unshared: int = 0
+    AbsentShared: int = 0
 
 
 COLUMNS = PageSums._fields
@@ -80,9 +81,8 @@ def fold_pages(counts: Counter[int], page: int) -> PageSums:
     for attributes, pages in counts.items():
         size = pages * page
         is_shared = attributes & _SHARED
-        if not is_shared:
-            sums["Unshared"] += size
         if not attributes & _VALID:
+            sums["AbsentShared"] += size if is_shared else 0
             continue
         mappers = attributes >> _SHARE_COUNT_AT & _SHARE_COUNT_MASK
         kinds = {

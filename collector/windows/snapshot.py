@@ -25,13 +25,12 @@ from mmpscope.collector.windows.tables import (
     tabulate_threads,
 )
 from mmpscope.collector.windows.walk import MEM_COMMIT, Walk, walk_regions
+from mmpscope.collector.windows.wow64 import TEB32_AT, find_peb32
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
 
 __all__ = ["Held", "SnapshotReader"]
 
 _MEM_MAPPED, _MEM_IMAGE = 0x40000, 0x1000000
-_TEB32_AT = 0x2000
-"""Under WOW64 the 32-bit block lies two pages above the 64-bit one (WowTebOffset of Windows 10)."""
 _NEVER_SEEN = "Windows does not give a program's registers unless its threads are suspended"
 
 
@@ -179,7 +178,7 @@ class SnapshotReader:
         """Read the stack of a thread; under WOW64 that of the program, and the 64-bit one beside it."""
         if not self._held.is_wow64:
             return read_stack(self._read_memory, teb, self._held.bits), None
-        own = read_stack(self._read_memory, teb + _TEB32_AT, 32)
+        own = read_stack(self._read_memory, teb + TEB32_AT, 32)
         return own, read_stack(self._read_memory, teb, 64)
 
     def _read_modules(self) -> list[ModuleRow]:
@@ -212,7 +211,7 @@ class SnapshotReader:
     def _read_peb(self) -> Peb:
         handle = self._held.handle
         if self._held.is_wow64:
-            return read_peb(self._read_memory, self._win32.find_wow64_peb(handle), 32)
+            return read_peb(self._read_memory, find_peb32(self._win32, self._held.pid, handle), 32)
         return read_peb(self._read_memory, self._win32.find_peb(handle), self._held.bits)
 
 

@@ -17,6 +17,7 @@ from mmpscope.collector.windows.blocks import read_peb
 from mmpscope.collector.windows.errors import ERROR_ACCESS_DENIED, ERROR_INVALID_PARAMETER, Win32Error
 from mmpscope.collector.windows.pe import parse_image
 from mmpscope.collector.windows.snapshot import Held, SnapshotReader
+from mmpscope.collector.windows.wow64 import find_peb32
 from mmpscope.formats.model import Capture, Facts, Snapshot
 
 __all__ = ["WindowsTarget"]
@@ -89,7 +90,7 @@ class WindowsTarget:
 
     def _is_large_address_aware(self) -> bool:
         read = partial(self._win32.read_memory, self._held.handle)
-        peb = read_peb(read, self._win32.find_wow64_peb(self._held.handle), 32)
+        peb = read_peb(read, find_peb32(self._win32, self.pid, self._held.handle), 32)
         return parse_image(lambda at, size: read(peb.image_base + at, size)).large_address_aware
 
     def take_snapshot(self, capture: Capture) -> Snapshot:
