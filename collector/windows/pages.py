@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Callable, NamedTuple
 
-from mmpscope.collector.windows.api import Region
+from mmpscope.collector.windows.rows import Region
 from mmpscope.collector.windows.walk import MEM_COMMIT
 
 __all__ = ["COLUMNS", "PageSums", "fold_pages", "sum_pages"]

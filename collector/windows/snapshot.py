@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from mmpscope.collector.base import Options
 from mmpscope.collector.recorder import Recorder
-from mmpscope.collector.windows.api import Heap, Region, Win32
+from mmpscope.collector.windows.api import Win32
 from mmpscope.collector.windows.blocks import Peb, Stack, read_peb, read_stack
 from mmpscope.collector.windows.errors import Win32Error
 from mmpscope.collector.windows.names import to_drive_path
 from mmpscope.collector.windows.pages import PageSums, sum_pages
 from mmpscope.collector.windows.pe import parse_image
+from mmpscope.collector.windows.rows import Heap, Region
 from mmpscope.collector.windows.tables import (
     ModuleRow,
     ThreadRow,

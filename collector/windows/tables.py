@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mmpscope.collector.windows.api import Heap, Region
 from mmpscope.collector.windows.pages import COLUMNS, PageSums
 from mmpscope.collector.windows.pe import Image
+from mmpscope.collector.windows.rows import Heap, Region
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Table
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Callable
 
-from mmpscope.collector.windows.api import Region
 from mmpscope.collector.windows.errors import Win32Error
+from mmpscope.collector.windows.rows import Region
 
 __all__ = ["MEM_COMMIT", "MEM_FREE", "Walk", "walk_regions"]
 

@@ -1,0 +1,63 @@
+"""What Windows tells of itself."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref, c_int32, c_uint16, c_uint32, c_uint64, sizeof
+
+from mmpscope.collector.windows import structures as sdk
+from mmpscope.collector.windows.calls import Calls, to_bytes, to_dict
+
+__all__ = ["SystemCalls"]
+
+
+class SystemCalls(Calls):
+    """Calls about the whole system."""
+
+    page_size: int
+    granularity: int
+    system_end: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        found = self._get_system_info()
+        self.page_size = int(found.dwPageSize)
+        self.granularity = int(found.dwAllocationGranularity)
+        self.system_end = int(found.lpMaximumApplicationAddress) + 1
+
+    def _get_system_info(self) -> sdk.SYSTEM_INFO:
+        found = sdk.SYSTEM_INFO()
+        self._kernel.GetSystemInfo(byref(found))
+        return found
+
+    def get_version(self) -> tuple[int, int, int, str]:
+        """Give major, minor and build of Windows, and the name of its service pack."""
+        found = sdk.OSVERSIONINFOW(dwOSVersionInfoSize=sizeof(sdk.OSVERSIONINFOW))
+        self._call_nt("RtlGetVersion", byref(found))
+        return (
+            found.dwMajorVersion,
+            found.dwMinorVersion,
+            found.dwBuildNumber,
+            to_bytes(found.szCSDVersion).decode("utf-8", "replace"),
+        )
+
+    def get_performance(self) -> dict[str, int]:
+        """Give PERFORMANCE_INFORMATION by field: commit total and limit, in pages."""
+        found = sdk.PERFORMANCE_INFORMATION(cb=sizeof(sdk.PERFORMANCE_INFORMATION))
+        self._call("K32GetPerformanceInfo", byref(found), c_uint32(found.cb))
+        return to_dict(found)
+
+    def get_boot_time(self) -> int:
+        """Give the time at which the system was started (FILETIME): SystemTimeOfDayInformation."""
+        answer = (c_uint64 * 6)()
+        self._call_nt("NtQuerySystemInformation", c_int32(3), byref(answer), c_uint32(sizeof(answer)), None)
+        return int(answer[0])
+
+    def list_drives(self) -> dict[bytes, bytes]:
+        r"""Give the device behind each drive letter: `\Device\HarddiskVolume3` behind `C:`."""
+        found, text = {}, (c_uint16 * 1024)()
+        for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+            drive = ctypes.create_unicode_buffer(f"{letter}:")
+            if self._kernel.QueryDosDeviceW(drive, byref(text), c_uint32(len(text))):
+                found[f"{letter}:".encode()] = to_bytes(text)
+        return found
