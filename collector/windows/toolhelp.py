@@ -7,8 +7,8 @@ from ctypes import byref, c_uint32, c_void_p, sizeof
 from typing import Any
 
 from mmpscope.collector.windows import structures as sdk
-from mmpscope.collector.windows.calls import Calls, to_bytes
-from mmpscope.collector.windows.errors import ERROR_NO_MORE_FILES
+from mmpscope.collector.windows.calls import INVALID_HANDLE, Calls, to_bytes
+from mmpscope.collector.windows.errors import ERROR_BAD_LENGTH, ERROR_NO_MORE_FILES
 from mmpscope.collector.windows.rows import Heap, Module, Process, Thread
 
 __all__ = ["ToolhelpCalls"]
@@ -48,7 +48,7 @@ class ToolhelpCalls(Calls):
         return [Heap(row.th32HeapID, row.dwFlags) for row in rows]
 
     def _list(self, flags: int, pid: int, first: str, following: str, row_type: Any) -> Iterator[Any]:
-        snapshot = self._kernel.CreateToolhelp32Snapshot(c_uint32(flags), c_uint32(pid))
+        snapshot = self._take(flags, pid)
         with self._closing("CreateToolhelp32Snapshot", snapshot) as handle:
             row = row_type(dwSize=sizeof(row_type))
             more = getattr(self._kernel, first)(c_void_p(handle), byref(row))
@@ -59,3 +59,11 @@ class ToolhelpCalls(Calls):
             error = self._fail(following)
             if error.code not in (0, ERROR_NO_MORE_FILES):
                 raise error
+
+    def _take(self, flags: int, pid: int) -> Any:
+        """Take a snapshot, again while a program is just being loaded: ERROR_BAD_LENGTH says so (F41)."""
+        for _ in range(_TRIES):
+            snapshot = self._kernel.CreateToolhelp32Snapshot(c_uint32(flags), c_uint32(pid))
+            if snapshot != INVALID_HANDLE or self._fail("").code != ERROR_BAD_LENGTH:
+                break
+        return snapshot

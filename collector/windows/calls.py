@@ -108,4 +108,5 @@ def to_bytes(units: Any) -> bytes:
 
 
 def to_dict(structure: Any) -> dict[str, int]:
+    """Give the fields of a structure by name, but for its size."""
     return {name: getattr(structure, name) for name, *_ in structure._fields_ if name != "cb"}
