@@ -21,6 +21,10 @@ _WAIT_OBJECT_0 = 0
 class Calls:
     """The libraries, and handles of processes; only on Windows."""
 
+    _kernel: Any
+    _nt: Any
+    _advapi: Any
+
     def __init__(self) -> None:
         if sys.platform != "win32":
             raise OSError(f"Win32 cannot be called on {sys.platform}")

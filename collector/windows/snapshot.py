@@ -186,11 +186,14 @@ class SnapshotReader:
         rows = []
         for module in self._win32.list_modules(self._held.pid):
             try:
-                image = parse_image(lambda at, size, base=module.base: self._read_memory(base + at, size))
+                image = parse_image(partial(self._read_image, module.base))
             except (OSError, ValueError):
                 image = None
             rows.append(ModuleRow(module.path, module.base, module.size, image))
         return rows
+
+    def _read_image(self, base: int, at: int, size: int) -> bytes:
+        return self._read_memory(base + at, size)
 
     def _read_heaps(self, recorder: Recorder, process: Facts) -> list[Heap]:
         """Take the heaps of Toolhelp, else those in the environment block of the process."""
