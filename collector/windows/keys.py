@@ -27,7 +27,9 @@ class Keyboard:
     def read(self) -> bytes:
         """Read the keys that wait."""
         keys = b""
-        while sys.platform == "win32" and msvcrt.kbhit():
+        if sys.platform != "win32":
+            return keys
+        while msvcrt.kbhit():
             key = msvcrt.getwch()
             if key in _EXTENDED:
                 msvcrt.getwch()
@@ -45,7 +47,9 @@ def find_keyboard() -> Keyboard | None:
 
     `isatty` is true of NUL as well, which scripts give us for an input; only a console has a mode.
     """
-    if sys.platform != "win32" or sys.stdin is None:
+    if sys.platform != "win32":
+        return None
+    if sys.stdin is None:
         return None
     try:
         handle = msvcrt.get_osfhandle(sys.stdin.fileno())
