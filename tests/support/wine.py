@@ -1,0 +1,156 @@
+"""A CPython for Windows under Wine, made of what is at hand: `python tests/support/wine.py` sets it up.
+
+Wine comes from the distribution. The wheel `panda3d` for Windows carries python311.dll and its extension
+modules; the pure-Python standard library is that of the Python 3.11 which runs this; a launcher of ten lines
+is compiled. All of it lies in a cache folder (`MMP_WINE`, default ~/.cache/mmpscope-wine), and is made once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+__all__ = ["BITS", "WinePython", "find_wine_python", "set_up", "to_windows"]
+
+BITS = (64, 32)
+_PANDA = "panda3d==1.10.16"
+_PLATFORMS = {64: "win_amd64", 32: "win32"}
+_COMPILERS = {64: "x86_64-w64-mingw32-gcc", 32: "i686-w64-mingw32-gcc"}
+_NOT_NEEDED = (
+    "_tkinter",
+    "_sqlite3",
+    "_ssl",
+    "_msi",
+    "tcl",
+    "tk",
+    "sqlite3",
+    "libssl",
+    "libcrypto",
+    "winsound",
+)
+_NO_LIBRARY = ("test", "tests", "__pycache__", "site-packages", "lib-dynload", "idlelib", "tkinter")
+_NOR_THESE = ("turtledemo", "ensurepip", "lib2to3", "pydoc_data", "config-*", "*.so")
+_LAUNCHER = r"""
+#include <windows.h>
+
+int wmain(int argc, wchar_t **argv)
+{
+    HMODULE python = LoadLibraryW(L"python311.dll");
+    int (*run)(int, wchar_t **) = python ? (void *)GetProcAddress(python, "Py_Main") : NULL;
+    return run ? run(argc, argv) : 120;
+}
+"""
+_START_S = 120.0
+
+
+class WinePython:
+    """A Windows Python of 32 or 64 bits; both live in one Wine prefix, so that each can look at the other."""
+
+    def __init__(self, folder: Path, bits: int) -> None:
+        self.bits = bits
+        self.executable = folder / str(bits) / "python.exe"
+        self._prefix = folder / "prefix"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment for Wine: its prefix, no debugging output, no dialogs."""
+        wanted = {"WINEPREFIX": str(self._prefix), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
+        return {**os.environ, **wanted}
+
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+        """Start it with standard handles that it bears: no input, and pipes.
+
+        This Python dies at start where a standard handle is a regular file.
+        """
+        return subprocess.Popen(
+            ["wine", str(self.executable), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**self.environment, **environment},
+        )
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run it to its end, and give what it said with plain line ends."""
+        with self.start(*arguments, **environment) as process:
+            out, err = process.communicate(timeout=_START_S)
+        texts = [data.decode("utf-8", "replace").replace("\r\n", "\n") for data in (out, err)]
+        return subprocess.CompletedProcess(process.args, process.returncode, *texts)
+
+
+def to_windows(path: Path) -> str:
+    """Name a file of ours as programs under Wine see it: `Z:` is the root."""
+    return "Z:" + str(path.resolve()).replace("/", "\\")
+
+
+@cache
+def find_wine_python(bits: int) -> WinePython | str:
+    """Find the Python that was set up, or say why there is none."""
+    folder = _find_folder()
+    if shutil.which("wine") is None:
+        return "there is no wine"
+    if not (folder / str(bits) / "python.exe").exists():
+        return f"no {bits}-bit Python for Wine is set up (python tests/support/wine.py)"
+    return WinePython(folder, bits)
+
+
+def _find_folder() -> Path:
+    return Path(os.environ.get("MMP_WINE") or Path.home() / ".cache" / "mmpscope-wine")
+
+
+def set_up(bits: Sequence[int] = BITS) -> None:
+    """Make what is not there yet; CalledProcessError where a download, the compiler or Wine fails."""
+    folder = _find_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    for width in bits:
+        if not (folder / str(width) / "python.exe").exists():
+            _make_python(folder, width)
+    python = WinePython(folder, bits[0])
+    if not (folder / "prefix" / "system.reg").exists():
+        subprocess.run(
+            ["wineboot", "-i"], stdin=subprocess.DEVNULL, check=True, env=python.environment, timeout=_START_S
+        )
+    for width in bits:
+        done = WinePython(folder, width).run("-c", "import sys; print(sys.version)")
+        print(f"{width} bits: {done.stdout.strip() or done.stderr.strip()}")
+        done.check_returncode()
+
+
+def _make_python(folder: Path, bits: int) -> None:
+    """Put a Python together under another name, so that one that was interrupted is never taken for whole."""
+    unfinished, home = folder / f"{bits}.new", folder / str(bits)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    with zipfile.ZipFile(_download(folder, bits)) as wheel:
+        for name in wheel.namelist():
+            base = Path(name).name
+            is_library = name.startswith("deploy_libs/") and base.lower().endswith((".dll", ".pyd"))
+            if is_library and not base.startswith(_NOT_NEEDED):
+                (unfinished / base).write_bytes(wheel.read(name))
+    library = sysconfig.get_path("stdlib")
+    shutil.copytree(library, unfinished / "Lib", ignore=shutil.ignore_patterns(*_NO_LIBRARY, *_NOR_THESE))
+    (unfinished / "python311._pth").write_text("Lib\n.\n")
+    source = unfinished / "launcher.c"
+    source.write_text(_LAUNCHER)
+    compiler = [_COMPILERS[bits], "-municode", "-O1", "-s", "-o", str(unfinished / "python.exe"), str(source)]
+    subprocess.run(compiler, check=True)
+    unfinished.rename(home)
+
+
+def _download(folder: Path, bits: int) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:"]
+    command += ["--platform", _PLATFORMS[bits], "--python-version", "3.11", "--implementation", "cp"]
+    subprocess.run([*command, "--abi", "cp311", "-d", str(folder), _PANDA], check=True)
+    [wheel] = folder.glob(f"panda3d-*-{_PLATFORMS[bits]}.whl")
+    return wheel
+
+
+if __name__ == "__main__":
+    set_up()
