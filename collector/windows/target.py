@@ -15,8 +15,9 @@ from mmpscope.collector.windows.api import (
 )
 from mmpscope.collector.windows.blocks import read_peb
 from mmpscope.collector.windows.errors import ERROR_ACCESS_DENIED, ERROR_INVALID_PARAMETER, Win32Error
+from mmpscope.collector.windows.lists import Held
 from mmpscope.collector.windows.pe import parse_image
-from mmpscope.collector.windows.snapshot import Held, SnapshotReader
+from mmpscope.collector.windows.snapshot import SnapshotReader
 from mmpscope.collector.windows.wow64 import find_peb32
 from mmpscope.formats.model import Capture, Facts, Snapshot
 
@@ -38,32 +39,32 @@ class WindowsTarget:
         self.notices: list[str] = []
         self._win32 = win32
         self._options = options
-        handle, can_read = self._open()
+        handle = self._open()
         try:
-            self._held = self._look(handle, can_read)
+            self._held = self._look(handle)
             self._usable = self._find_range()
         except BaseException:
             win32.close(handle)
             raise
         self._reader = SnapshotReader(win32, self._held, options)
 
-    def _open(self) -> tuple[int, bool]:
+    def _open(self) -> int:
         """Open with as few rights as will do: the map needs QUERY_INFORMATION, stacks and heaps VM_READ."""
         rights = (
-            (PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, True),
-            (PROCESS_QUERY_INFORMATION, False),
-            (PROCESS_QUERY_LIMITED_INFORMATION, False),
+            PROCESS_QUERY_INFORMATION | PROCESS_VM_READ,
+            PROCESS_QUERY_INFORMATION,
+            PROCESS_QUERY_LIMITED_INFORMATION,
         )
-        for access, can_read in rights:
+        for access in rights:
             try:
-                return self._win32.open_process(self.pid, access), can_read
+                return self._win32.open_process(self.pid, access)
             except Win32Error as error:
                 refusal = error
                 if error.code != ERROR_ACCESS_DENIED:
                     break
         raise self._explain(refusal) from refusal
 
-    def _look(self, handle: int, can_read: bool) -> Held:
+    def _look(self, handle: int) -> Held:
         try:
             machine, native = self._win32.get_machines(handle)
         except Win32Error as error:
@@ -73,7 +74,7 @@ class WindowsTarget:
         if bits > _OWN_BITS:
             what = f"process {self.pid} is a 64-bit program, and this Python is a 32-bit one"
             raise CollectError(f"{what}. Use a 64-bit Python.")
-        return Held(self.pid, handle, bits, bits < _OWN_BITS, can_read)
+        return Held(self.pid, handle, bits, bits < _OWN_BITS)
 
     def _find_range(self) -> Facts:
         """Find where the memory of the process ends, and who says so."""

@@ -8,9 +8,10 @@ from typing import Callable
 from mmpscope.collector.windows.errors import Win32Error
 from mmpscope.collector.windows.rows import Region
 
-__all__ = ["MEM_COMMIT", "MEM_FREE", "Walk", "walk_regions"]
+__all__ = ["MEM_COMMIT", "MEM_FREE", "MEM_IMAGE", "MEM_MAPPED", "Walk", "walk_regions"]
 
 MEM_COMMIT, MEM_FREE = 0x1000, 0x10000
+MEM_MAPPED, MEM_IMAGE = 0x40000, 0x1000000
 _TOP = 1 << 64
 
 
