@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 if sys.platform == "win32":
     import ctypes
@@ -27,14 +28,13 @@ class Keyboard:
     def read(self) -> bytes:
         """Read the keys that wait."""
         keys = b""
-        if sys.platform != "win32":
-            return keys
-        while msvcrt.kbhit():
-            key = msvcrt.getwch()
-            if key in _EXTENDED:
-                msvcrt.getwch()
-            else:
-                keys += key.encode("utf-8", "replace")
+        if sys.platform == "win32":
+            while msvcrt.kbhit():
+                key = msvcrt.getwch()
+                if key in _EXTENDED:
+                    msvcrt.getwch()
+                else:
+                    keys += key.encode("utf-8", "replace")
         return keys
 
     def stop(self) -> None:
@@ -47,14 +47,10 @@ def find_keyboard() -> Keyboard | None:
 
     `isatty` is true of NUL as well, which scripts give us for an input; only a console has a mode.
     """
-    if sys.platform != "win32":
-        return None
-    if sys.stdin is None:
-        return None
-    try:
-        handle = msvcrt.get_osfhandle(sys.stdin.fileno())
-    except (OSError, ValueError):
-        return None
-    mode = ctypes.c_uint32()
-    found = ctypes.windll.kernel32.GetConsoleMode(ctypes.c_void_p(handle), ctypes.byref(mode))
-    return Keyboard() if found else None
+    if sys.platform == "win32" and sys.stdin is not None:
+        with suppress(OSError, ValueError):  # it is closed, or no file of the system
+            handle = ctypes.c_void_p(msvcrt.get_osfhandle(sys.stdin.fileno()))
+            mode = ctypes.c_uint32()
+            if ctypes.windll.kernel32.GetConsoleMode(handle, ctypes.byref(mode)):
+                return Keyboard()
+    return None

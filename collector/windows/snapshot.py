@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import partial
+from typing import Callable
 
 from mmpscope.collector.base import Options
 from mmpscope.collector.recorder import Recorder
@@ -22,7 +23,7 @@ from mmpscope.collector.windows.tables import (
     tabulate_threads,
 )
 from mmpscope.collector.windows.walk import MEM_COMMIT, MEM_IMAGE, MEM_MAPPED, Walk, walk_regions
-from mmpscope.formats.model import Capture, Facts, Snapshot, Table
+from mmpscope.formats.model import Capture, Fact, Facts, Snapshot, Table
 
 __all__ = ["SnapshotReader"]
 
@@ -100,7 +101,7 @@ class SnapshotReader:
             "wow64": self._held.is_wow64,
             "page_size": win32.page_size,
         }
-        readers = {
+        readers: dict[str, Callable[[], Fact]] = {
             "exe": lambda: win32.get_image_path(handle).decode("utf-8", "surrogateescape"),
             "times": lambda: dict(zip(("start", "kernel", "user"), win32.get_times(handle))),
             "memory_counters": partial(win32.get_counters, handle),
