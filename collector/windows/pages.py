@@ -22,19 +22,19 @@ _SHARE_COUNT_AT, _SHARE_COUNT_MASK = 1, 7
 class PageSums(NamedTuple):
     """Bytes of a region by PSAPI_WORKING_SET_EX_BLOCK (psapi.h).
 
-    ``WsTotal`` is resident; of that ``WsPrivate`` is not shareable, ``WsShareable`` is, ``WsShared`` is
-    mapped by more than one process now, ``WsLocked`` cannot be paged out, ``WsLarge`` is in large pages.
+    ``TotalWS`` is resident; of that ``PrivateWS`` is not shareable, ``ShareableWS`` is, ``SharedWS`` is
+    mapped by more than one process now, ``LockedWS`` cannot be paged out, ``LargeWS`` is in large pages.
     ``AbsentShared`` is not resident, and would be shared with the file or section behind it if it were: what
-    VMMap calls Private of an image is all that is committed but this and ``WsShareable``. The system counts
+    VMMap calls Private of an image is all that is committed but this and ``ShareableWS``. The system counts
     mappers to 7.
     """
 
-    WsTotal: int = 0
-    WsPrivate: int = 0
-    WsShareable: int = 0
-    WsShared: int = 0
-    WsLocked: int = 0
-    WsLarge: int = 0
+    TotalWS: int = 0
+    PrivateWS: int = 0
+    ShareableWS: int = 0
+    SharedWS: int = 0
+    LockedWS: int = 0
+    LargeWS: int = 0
     AbsentShared: int = 0
 
 
@@ -86,12 +86,12 @@ def fold_pages(counts: Counter[int], page: int) -> PageSums:
             continue
         mappers = attributes >> _SHARE_COUNT_AT & _SHARE_COUNT_MASK
         kinds = {
-            "WsTotal": True,
-            "WsPrivate": not is_shared,
-            "WsShareable": is_shared,
-            "WsShared": is_shared and mappers > 1,
-            "WsLocked": attributes & _LOCKED,
-            "WsLarge": attributes & _LARGE,
+            "TotalWS": True,
+            "PrivateWS": not is_shared,
+            "ShareableWS": is_shared,
+            "SharedWS": is_shared and mappers > 1,
+            "LockedWS": attributes & _LOCKED,
+            "LargeWS": attributes & _LARGE,
         }
         for name, applies in kinds.items():
             sums[name] += size if applies else 0
