@@ -19,6 +19,8 @@ __all__ = ["list_capability"]
 
 _WORKING_SETS = "working_sets"
 """The item by which a source of Windows says that it does not tell what is resident."""
+_COUNTERS = "smaps"
+"""The item by which a source of Linux says so."""
 
 
 def list_capability(snapshot: LoadedSnapshot) -> pa.Table:
@@ -56,8 +58,8 @@ def _name_lacking(regions: RawColumns, needs: Sequence[str]) -> str:
 
 
 def _find_reason(snapshot: LoadedSnapshot, figure: str, needs: Sequence[str]) -> str:
-    """Return the source's own words on why it lacks a figure, in brackets; empty where it has none."""
-    names = {figure, *needs} | ({_WORKING_SETS} if figure.endswith("_ws") else set())
+    """Return the source's own words on why it lacks a figure, behind a colon; empty where it has none."""
+    names = {figure, *needs, _COUNTERS} | ({_WORKING_SETS} if figure.endswith("_ws") else set())
     wanted = names | {f"regions.{name}" for name in names}
     reasons = (item.reason for item in snapshot.raw.capability if item.item in wanted and item.state != "ok")
-    return next((f" ({reason})" for reason in reasons if reason), "")
+    return next((f": {reason}" for reason in reasons if reason), "")

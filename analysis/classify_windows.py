@@ -63,14 +63,16 @@ class WindowsClassifier(Classifier):
         return find_bases(self.layout.raw)
 
     def _group(self) -> Uints:
-        """Return the bases; where none is stated, touching parts of one file are one allocation."""
+        """Return the bases; where none is stated, touching parts of one file or of one stack are together."""
         layout, bases = self.layout, self.bases
         stated = layout.raw.numbers("AllocationBase")
         if stated.known is None:
             return bases
-        goes_on = layout.touches_below & ~stated.is_known & (layout.file >= 0)
-        goes_on[1:] &= layout.file[1:] == layout.file[:-1]
-        return spread(layout, bases, goes_on)
+        thread, stack = layout.raw.text("Details"), self.is_type("Stack")
+        same = np.zeros(layout.rows, np.bool_)
+        same[1:] = (layout.file[1:] == layout.file[:-1]) & (layout.file[1:] >= 0)
+        same[1:] |= stack[1:] & stack[:-1] & (thread.codes[1:] == thread.codes[:-1]) & ~thread.is_null[1:]
+        return spread(layout, bases, layout.touches_below & ~stated.is_known & same)
 
     def find_guards(self) -> Bools:
         """Find guard pages; an allocation of several blocks has the protection of all of them together."""

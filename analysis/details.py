@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -12,6 +13,7 @@ from mmpscope.analysis.schema import TYPES
 
 __all__ = ["Words", "count_views", "find_stacks", "group_threads"]
 
+_SEPARATOR = re.compile(r"[/\\]")
 _SHOWN_THREADS = 3
 _STACK = TYPES.index("Stack")
 
@@ -53,8 +55,12 @@ class Words:
 
 
 def count_views(words: Words, layout: Layout, classes: Classes) -> None:
-    """Say so where one file is mapped more than once: sizes of its views add up, its pages do not (F28)."""
-    first = np.flatnonzero((classes.allocation == layout.start) & (layout.file >= 0))
+    """Say so where one file is mapped more than once: sizes of its views add up, its pages do not (F28).
+
+    A file is known by its inode or by its whole path: pmap calls any two memfd of one name the same.
+    """
+    is_known = (layout.raw.numbers("inode").values != 0) | layout.path.match(_SEPARATOR.search)
+    first = np.flatnonzero((classes.allocation == layout.start) & (layout.file >= 0) & is_known)
     counts = np.bincount(layout.file[first], minlength=1)
     rows = np.flatnonzero(np.isin(layout.file, np.flatnonzero(counts > 1)))
     kinds = layout.file[rows] * np.int64(len(words)) + words.codes[rows]

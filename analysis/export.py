@@ -20,7 +20,16 @@ from mmpscope.analysis.schema import Field
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EXTENSIONS", "FORMATS", "choose_format", "describe_columns", "iterate_rows", "write_table"]
+__all__ = [
+    "EXTENSIONS",
+    "FORMATS",
+    "VMMAP_FORMATS",
+    "choose_format",
+    "describe_columns",
+    "iterate_rows",
+    "neutralise_cell",
+    "write_table",
+]
 
 EXTENSIONS = {
     ".csv": "csv",
@@ -33,6 +42,9 @@ EXTENSIONS = {
     ".smaps": "smaps",
 }
 """File name extensions and the format that each stands for."""
+
+VMMAP_FORMATS = ("vmmap-xml", "vmmap-csv")
+"""What VMMap saves: no extension stands for it, because .mmp and .csv are something else here."""
 
 _BINARY = {"parquet", "arrow"}
 _BATCH_ROWS = 65_536
@@ -50,8 +62,8 @@ def choose_format(path: str, format: str | None) -> str:  # noqa: A002  # the wo
         raise UsageError(
             f"{path}: no format goes by that extension. Give one of {', '.join(EXTENSIONS)}, or --format"
         )
-    if chosen not in set(EXTENSIONS.values()):
-        raise UsageError(f"there is no format {show_name(chosen)!r}. Give one of {', '.join(FORMATS)}")
+    if chosen not in (known := {**dict.fromkeys(EXTENSIONS.values()), **dict.fromkeys(VMMAP_FORMATS)}):
+        raise UsageError(f"there is no format {show_name(chosen)!r}. Give one of {', '.join(known)}")
     if path == STDOUT and chosen in _BINARY:
         raise UsageError(f"{chosen} is not text. Name a file with -o")
     return chosen
@@ -153,11 +165,11 @@ def _make_spreadsheet_safe(table: pa.Table) -> pa.Table:
             or pa.types.is_floating(plain.type)
             or pa.types.is_boolean(plain.type)
         )
-        columns.append(plain if is_number else _map_text(plain, _neutralise_cell))
+        columns.append(plain if is_number else _map_text(plain, neutralise_cell))
     return pa.table(columns, names=table.column_names)
 
 
-def _neutralise_cell(text: str) -> str:
+def neutralise_cell(text: str) -> str:
     """Put an apostrophe before what a spreadsheet takes for a formula (OWASP, "CSV Injection")."""
     shown = show_name(text)
     return f"'{shown}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else shown

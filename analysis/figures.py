@@ -21,7 +21,6 @@ _LARGEST_SPACE = 1 << 57
 """Bytes of the largest address space there is (x86-64 with five-level paging)."""
 
 _LAWS = (
-    ("committed", "size"),
     ("private", "committed"),
     ("private_ws", "private"),
     ("private_ws", "total_ws"),

@@ -16,7 +16,7 @@ __all__ = ["NEEDS", "compute_figures", "judge_estimates"]
 
 NEEDS: Needs = {
     "committed": ("Rss", "Swap"),
-    "private": ("Anonymous", "Swap"),
+    "private": ("perms", "Anonymous", "Swap"),
     "commit_charge": ("VmFlags",),
     "total_ws": ("Rss",),
     "private_ws": ("Anonymous", "Shared_Clean", "Shared_Dirty"),

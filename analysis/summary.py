@@ -12,6 +12,7 @@ from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.extent import ALL, NOTHING, find_extent, has_totals
 from mmpscope.analysis.facts import get_map, get_number
 from mmpscope.analysis.freespace import find_free
+from mmpscope.analysis.grouping import group_by
 from mmpscope.analysis.schema import COUNTERS, GATE, SUMMARY, TYPES
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.totals import TOTAL, read_totals
@@ -98,13 +99,33 @@ def _sum_types(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
         rows = sum_types(snapshot.regions, _FIGURES)
     else:
         rows = sum_types(allocations, _FIGURES)
-        for name, row in sum_types(snapshot.regions, (_OF_PARTS,)).items():
+        for name, row in sum_types(_take_parts(snapshot.regions, allocations), (_OF_PARTS,)).items():
             known = rows.setdefault(name, TypeSums(dict.fromkeys((*_SUMMED, "largest")), set()))
             known.values[_OF_PARTS] = row.values[_OF_PARTS]
             known.partial.difference_update({_OF_PARTS} - row.partial)
             known.partial.update(row.partial)
     _count_allocations(RawColumns(allocations), rows)
     return rows
+
+
+def _take_parts(regions: pa.Table, allocations: pa.Table) -> pa.Table:
+    """Return the sub-blocks of all allocations, and in their place those allocations that they do not fill.
+
+    Sizes are printed in KiB, each rounded for itself. Generations of a managed heap are no multiple of one:
+    the sub-blocks of two heaps of a real save are 1 KiB less than the heap, of every figure.
+    """
+    parts, whole = RawColumns(regions), RawColumns(allocations)
+    groups = group_by(parts.numbers("allocation").values)
+    bases, sizes = parts.numbers("allocation").values[groups.first], groups.sum(parts.numbers("size"))
+    is_part = np.isin(whole.numbers("address").values, bases)
+    at = np.searchsorted(bases, whole.numbers("address").values[is_part])
+    filled = np.zeros(whole.rows, np.bool_)
+    filled[is_part] = sizes.numbers.values[at] == whole.numbers("size").values[is_part]
+    kept = np.isin(parts.numbers("allocation").values, whole.numbers("address").values[filled])
+    names = ["type", "subtype", _OF_PARTS, "blocks"]
+    return pa.concat_tables(
+        [regions.select(names).filter(pa.array(kept)), allocations.select(names).filter(pa.array(~filled))]
+    ).unify_dictionaries()
 
 
 def _count_allocations(allocations: RawColumns, rows: dict[str, TypeSums]) -> None:
@@ -121,7 +142,7 @@ def _sum_holes(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
     size, rows = holes.numbers("size").values, {}
     for name in (_UNUSABLE, _FREE):
         of_type = holes.text("type").equals(name)
-        count = int(of_type.sum())
+        count = int(of_type.sum()) if name == _FREE else None  # VMMap counts no blocks of what is lost
         rows[name] = _make_hole(_sum(size[of_type]), count, int(size[of_type].max(initial=0)))
     return rows
 
@@ -159,7 +180,8 @@ def _add_up(rows: Iterable[TypeSums]) -> TypeSums:
         lacks_rows = name in _FIGURES and len(known) < len(values)
         if not fits or lacks_rows or any(name in row.partial for row in everything):
             total.partial.add(name)
-    total.values["largest"] = max((row.values.get("largest") or 0 for row in everything), default=0)
+    known = [size for row in everything if (size := row.values.get("largest")) is not None]
+    total.values["largest"] = max(known, default=None)
     return total
 
 

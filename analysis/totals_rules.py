@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 import numpy as np
-from mmpscope.analysis import rules_linux, rules_macos, rules_vmmap, rules_windows
 from mmpscope.analysis.columns import Codes, Text
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TYPES
@@ -60,8 +60,9 @@ def classify_totals(names: Text) -> tuple[Codes, list[str | None]]:
     All names come from one source, so they are read in the language that knows most of them.
     """
     distinct = [name for name in names.values if name is not None]
-    words = max(_LANGUAGES, key=lambda words: sum(_find(words, name) is not None for name in distinct))
-    found = [None if name is None else _claim(words, name) for name in names.values]
+    languages = _list_languages()
+    words = max(languages, key=lambda words: sum(_find(words, name) is not None for name in distinct))
+    found = [None if name is None else _claim((*words, *languages[-1]), name) for name in names.values]
     types = [NO_TYPE if rule is None or rule.type is None else TYPES.index(rule.type) for rule in found]
     ids = [None if rule is None else rule.id for rule in found]
     return np.array(types, np.int32)[names.codes], [ids[code] for code in names.codes.tolist()]
@@ -70,7 +71,7 @@ def classify_totals(names: Text) -> tuple[Codes, list[str | None]]:
 def _claim(words: Words, name: str) -> Rule | None:
     if _SUMS.fullmatch(name):
         return None
-    return _find(words, name) or _find(_KERNEL, name) or TOTALS_RULES[-1]
+    return _find(words, name) or TOTALS_RULES[-1]
 
 
 def _find(words: Words, name: str) -> Rule | None:
@@ -95,11 +96,18 @@ def _by_name(rules: Iterable[Rule]) -> Words:
     ]
 
 
-_KERNEL = [*_by_name(rules_linux.RULES), *_by_name(_OBJECTS[:-1])]
-_LANGUAGES: tuple[Words, ...] = (
-    _by_column(rules_vmmap.RULES, rules_vmmap.TYPE_COLUMN),
-    _by_column(rules_windows.RULES, rules_windows.USAGE_COLUMN),
-    _by_column(rules_macos.RULES, rules_macos.TYPE_COLUMN),
-    _by_name(_ANDROID),
-    _KERNEL,
-)
+@cache
+def _list_languages() -> tuple[Words, ...]:
+    """Compile the words of each source; those of the kernel, which may stand among any others, come last.
+
+    Tables are imported here: a summary of regions needs the one of its own family alone.
+    """
+    from mmpscope.analysis import rules_linux, rules_macos, rules_vmmap, rules_windows
+
+    return (
+        _by_column(rules_vmmap.RULES, rules_vmmap.TYPE_COLUMN),
+        _by_column(rules_windows.RULES, rules_windows.USAGE_COLUMN),
+        _by_column(rules_macos.RULES, rules_macos.TYPE_COLUMN),
+        _by_name(_ANDROID),
+        [*_by_name(rules_linux.RULES), *_by_name(_OBJECTS[:-1])],
+    )

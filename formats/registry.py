@@ -40,7 +40,7 @@ _ADVICE = {
 }
 
 
-PACKAGES = ("mmp", "minidump", "containers", "elfcore", "vmmap", "macos", "proc")
+PACKAGES = ("mmp", "minidump", "containers", "elfcore", "vmmap", "macos", "windbg", "android", "pmap", "proc")
 """Where formats live, in the order in which they are tried; the module `format` of each has `FORMATS`.
 
 Text of /proc comes last: one line of it anywhere is enough to be taken for it. A package is imported when it

@@ -1,23 +1,19 @@
-"""Text that a tool printed and a person saved: reading it whole, or its head, and walking through its lines."""
+"""Text that a tool printed and a person saved: reading it whole, or its head, and walking its lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from mmpscope.formats.errors import LimitError
-from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.proc.source_text import normalize
+from mmpscope.formats.whole import read_whole
 
 __all__ = ["normalize_head", "read_text", "walk_lines"]
 
 
 def read_text(stream: BinaryIO) -> bytes:
     """Read a whole text, UTF-16 and odd line ends taken off; LimitError where it is too large."""
-    data = stream.read(DEFAULT_LIMITS.table_raw_bytes + 1)
-    if len(data) > DEFAULT_LIMITS.table_raw_bytes:
-        raise LimitError(f"a text of more than {DEFAULT_LIMITS.table_raw_bytes >> 30} GiB")
-    return normalize(data).text
+    return normalize(read_whole(stream)).text
 
 
 def normalize_head(head: bytes) -> bytes:

@@ -24,6 +24,11 @@ _BINARY = (
     (b"\xd0\xcf\x11\xe0", "an Office document"),
 )
 _TEXTS = (
+    (
+        re.compile(r"Name:\t[^\n]*\n(?:Umask|State):\t"),
+        "status of a process, which has no map: give its smaps",
+    ),
+    (re.compile(r"W/google-breakpad"), "a microdump of Breakpad, which has no map"),
     (re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE), "an HTML page"),
     (re.compile(r"<\?xml|<[A-Za-z][\w:.-]*[\s>]"), "XML of another tool"),
     (re.compile(r'\{\s*["}]|\[\s*[\[{"\d\]]'), "JSON"),

@@ -3,7 +3,9 @@
 The format follows from the file's extension, or from --format. Addresses are uint64 in Parquet and Arrow
 and hex text in CSV and JSON lines, sizes are bytes; snapshots are stacked and told apart by their column
 "snapshot". CSV makes text harmless for spreadsheets; the other formats hold every name exactly. The format
-smaps writes the very text that the kernel printed.
+smaps writes the very text that the kernel printed. The formats vmmap-xml and vmmap-csv write regions as
+Sysinternals VMMap saves them, in its words, for VMMap, PerfView and scripts made for its files; the XML holds
+any number of snapshots of one process.
 
 \b
 Examples:
@@ -11,11 +13,12 @@ Examples:
   mmp export night/*.mmp -t summary -o night.csv
   mmp export a.mmp b.mmp -t diff -o diff.jsonl
   mmp export run.mmp#0 --format smaps -o run.smaps
+  mmp export run.mmp#0: --format vmmap-xml -o vmmap.mmp
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _TABLES = "regions, allocations, summary, free, diff, threads, modules, heaps, processes, capability"
+_FORMATS = "csv, parquet, arrow, jsonl, txt, smaps, vmmap-xml, vmmap-csv"
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Choice:
     )
     format: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="One of csv, parquet, arrow, jsonl, txt, smaps."),
+        typer.Option("--format", metavar="FORMAT", help=f"One of {_FORMATS}."),
     ] = None
 
 
@@ -50,7 +54,7 @@ def run(
 ) -> int:
     """Write the table of all inputs."""
     from mmpscope.analysis.commands import load_each
-    from mmpscope.analysis.export import choose_format, write_table
+    from mmpscope.analysis.export import VMMAP_FORMATS, choose_format, write_table
     from mmpscope.analysis.output import STDOUT, check_output
 
     output = outlet.output or STDOUT
@@ -58,6 +62,11 @@ def run(
     check_output(output, force=outlet.force)
     if chosen == "smaps":
         _write_smaps(list(load_each(inputs, reading, manner)), output, force=outlet.force)
+    elif chosen in VMMAP_FORMATS:
+        if types.type or choice.table != "regions":
+            raise UsageError(f"{chosen} holds all regions of a process. Leave --type and --table out")
+        snapshots = _note_unknown(load_each(inputs, reading, manner), manner)
+        _write_vmmap(chosen, snapshots, output, force=outlet.force)
     else:
         table = _make_table(inputs, choice.table, types, (reading, manner), output)
         write_table(table, output, chosen, force=outlet.force)
@@ -83,14 +92,46 @@ def _write_smaps(snapshots: Sequence[LoadedSnapshot], output: str, *, force: boo
     from mmpscope.analysis.output import open_output
     from mmpscope.formats.proc.smaps import render_smaps
 
-    if len(snapshots) != 1:
-        raise UsageError(
-            f"smaps text holds one snapshot, and these are {len(snapshots)}. Choose one, as in FILE#0"
-        )
-    [snapshot] = snapshots
+    snapshot = _take_one(snapshots, "smaps text")
     table = snapshot.raw.tables.get("regions")
     if table is None or "layout" not in table.columns:
         raise AnalysisError(f"{snapshot.label} does not come from smaps text of Linux. Choose another format")
     text = render_smaps(table, snapshot.process.get("source_text"))
     with open_output(output, force=force) as stream:
         stream.write(text)
+
+
+def _note_unknown(snapshots: Iterable[LoadedSnapshot], manner: Manner) -> Iterator[LoadedSnapshot]:
+    """Say what VMMap will show as nothing although it is only not known."""
+    from mmpscope.analysis.commands import warn
+    from mmpscope.analysis.export_vmmap import list_unknown_figures
+
+    told: list[str] = []
+    for snapshot in snapshots:
+        new = [name for name in list_unknown_figures(snapshot) if name not in told]
+        told += new
+        if new:
+            warn(
+                f"{snapshot.label} does not tell {', '.join(new)} of all regions: VMMap shows nothing there",
+                manner,
+            )
+        yield snapshot
+
+
+def _write_vmmap(chosen: str, snapshots: Iterable[LoadedSnapshot], output: str, *, force: bool) -> None:
+    from mmpscope.analysis.export_vmmap import write_vmmap_csv, write_vmmap_xml
+    from mmpscope.analysis.output import open_output
+
+    with open_output(output, force=force) as stream:
+        if chosen == "vmmap-xml":
+            write_vmmap_xml(stream, snapshots)
+        else:
+            write_vmmap_csv(stream, _take_one(list(snapshots), "a CSV of VMMap"))
+
+
+def _take_one(snapshots: Sequence[LoadedSnapshot], what: str) -> LoadedSnapshot:
+    if len(snapshots) != 1:
+        raise UsageError(
+            f"{what} holds one snapshot, and these are {len(snapshots)}. Choose one, as in FILE#0"
+        )
+    return snapshots[0]

@@ -47,7 +47,7 @@ _ALWAYS = ("size", "committed", "private", "total_ws", "private_ws", "shareable_
 """VMMap's figures."""
 _WHERE_CHANGED = ("swap", "lazyfree", "thp")
 """They explain a change of the others; what is in neither list appears in verbose."""
-_NO_REGIONS = "Page Table"
+_NO_REGIONS = ("Page Table", "Unusable")
 _WORTH = {
     "size": KEEP,
     "private": 35,
@@ -162,7 +162,7 @@ def _draw_types(result: DiffResult, screen: Screen) -> list[str]:
     parts = [row for row in result.types.to_pylist() if row["type"] != "Total"]
     changed = [row for row in parts if any(row[f"{name}_delta"] for name in _TITLES)]
     blocks = [
-        NOT_APPLICABLE if row["type"] == _NO_REGIONS else show_count(row["blocks_delta"], sign=True)
+        NOT_APPLICABLE if row["type"] in _NO_REGIONS else show_count(row["blocks_delta"], sign=True)
         for row in changed
     ]
     columns = [

@@ -42,8 +42,8 @@ _MORE = (
 _SHOWN_WHEN_USED = {"swap", "lazyfree"}
 
 _BARS = (("Committed", "committed"), ("Private", "private"), ("Working Set", "total_ws"))
-_NO_REGIONS = "Page Table"
-"""The row of the kernel's own memory, which lies in no region and so has no blocks."""
+_NO_BLOCKS = {"Page Table": ("blocks", "largest"), "Unusable": ("blocks",)}
+"""What rows of no region do not have: memory of the kernel, and what is lost between regions."""
 
 _AT_LEAST = "+"
 
@@ -78,7 +78,7 @@ def _draw(rows: Rows, screen: Screen) -> list[str]:
         ),
     ]
     bars = draw_bars({title: _parts(rows, name) for title, name in _BARS}, screen)
-    has_part = any(rows["partial"])
+    has_part = any(cell.endswith(_AT_LEAST) for column in columns[1:] for cell in column.cells)
     note = f"sizes in KiB; {_AT_LEAST} at least: the rest is not known" if has_part else "sizes in KiB"
     lines = render_table(columns, screen, explain_marks(columns, note))
     return [*lines, "", *bars] if bars else lines
@@ -111,7 +111,7 @@ def _cells(rows: Rows, name: str, show: Callable[[int | None], str]) -> list[str
     """Write one figure of each type; what is only the known part of a sum gets a plus."""
     cells = []
     for kind, value, partial in zip(rows["type"], rows[name], rows["partial"], strict=True):
-        if value is None and kind == _NO_REGIONS and name in {"blocks", "largest"}:
+        if value is None and name in _NO_BLOCKS.get(kind, ()):
             cells.append(NOT_APPLICABLE)
         else:
             is_part = value is not None and name in (partial or "").split(", ")

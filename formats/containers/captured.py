@@ -11,23 +11,13 @@ from mmpscope.formats.containers.members import MemberSource, verify_members
 from mmpscope.formats.containers.tree import Archive
 from mmpscope.formats.errors import InputError
 from mmpscope.formats.interface import Input
+from mmpscope.formats.proc.tree import is_proc_tree, open_tree
 from mmpscope.formats.registry import read_all
 from mmpscope.formats.source import Fault, ListedSource, Source
 
-try:
-    from mmpscope.formats.proc.tree import is_proc_tree, open_tree
-except ModuleNotFoundError:  # being written
-
-    def is_proc_tree(names: object) -> bool:
-        return False
-
-    def open_tree(tree: object, name: str) -> Source:
-        raise NotImplementedError
-
-
-_MAPS = tuple(f"{above}[0-9]*/{name}" for above in ("", "*/") for name in ("smaps", "maps"))
-
 __all__ = ["is_captured_folder", "open_archive", "open_folder", "verify_archive"]
+
+_MAPS = tuple(f"{above}[0-9]*/{name}" for above in ("", "*/") for name in ("smaps", "maps", "smaps_rollup"))
 
 
 def open_archive(archive: Archive, given: Input) -> Source:

@@ -13,8 +13,8 @@ from mmpscope.formats.source import Fault
 
 __all__ = ["FolderTree"]
 
-_DEPTH = 3
-"""Levels of names: `proc/4711/smaps` is the deepest that a copy of /proc is asked for."""
+_DEPTH = 5
+"""Levels of names: `proc/sys/kernel/random/boot_id` is the deepest that a copy of /proc is asked for."""
 
 
 class FolderTree:

@@ -14,7 +14,7 @@ from itertools import chain
 
 from mmpscope.formats.containers.packed import HEAD_BYTES, find_packing, spool, unwrap
 from mmpscope.formats.containers.tree import Archive
-from mmpscope.formats.errors import FormatError, NotASnapshotError, UnknownFormatError
+from mmpscope.formats.errors import FormatError, LimitError, NotASnapshotError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import find_format, verify_content
@@ -23,6 +23,8 @@ from mmpscope.formats.source import Entry, Fault, Source
 __all__ = ["ARCHIVES", "MemberSource", "verify_members"]
 
 ARCHIVES = ("tar", "zip")
+_MOST_MAPS = 20_000
+"""One every half minute for a week. All of them are listed in memory; files of a folder are not."""
 _NAMED = 3
 """So many of the members that are no snapshots are named."""
 
@@ -45,9 +47,12 @@ class MemberSource:
         self._places: list[tuple[str, int]] = []
         self._last: tuple[str, Source] | None = None
         self._formats: Counter[str] = Counter()
-        self.faults = _visit(archive, given.partial, self._add)
-        if not self._formats:
-            raise _refuse(archive, self.faults)
+        with ExitStack() as opened:
+            opened.callback(self._let_go)
+            self.faults = _visit(archive, given.partial, self._add)
+            if not self._formats:
+                raise _refuse(archive, self.faults)
+            opened.pop_all()
         found = (f"{known} ({count:,})" if count > 1 else known for known, count in self._formats.items())
         self.format = f"{', '.join(found)} in {archive.kind}"
         self._opened = given.opened.pop_all()
@@ -116,11 +121,15 @@ def verify_members(archive: Archive) -> list[Fault]:
 
 def _visit(archive: Archive, partial: bool, work: _Work) -> list[Fault]:
     """Do ``work`` with every member that is a map; return what was told of the archive and of members."""
-    faults, unknown = list(archive.faults), []
+    faults, unknown, count = list(archive.faults), [], 0
     for member in filter(_is_visible, archive.names):
         told: list[Fault] = []
+        if count == _MOST_MAPS:
+            what = f"it has more than {_MOST_MAPS:,} maps"
+            raise LimitError(what, now="Unpack it: a folder of them has no limit.")
         try:
             with _unpacked(archive, member, partial, told) as (known, content):
+                count += 1
                 told += work(member, known, content)
         except UnknownFormatError:
             unknown.append(member)

@@ -183,7 +183,7 @@ def _split_records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = 0
     while found := _RECORD.match(data, at):
         end = at + int(found[1])
-        if end <= found.end():
+        if not found.end() < end <= len(data):
             return
         key, _, value = data[found.end() : end - 1].partition(b"=")
         if key in (b"path", b"size"):

@@ -30,5 +30,6 @@ FORMATS = (
         tools="MiniDumpWriteDump of Windows (procdump -ma, Task Manager), Breakpad and Crashpad",
         gives=("regions", "committed", "process", "threads", "modules"),
         lacks=("working sets", "PSS", "swap", "limits"),
+        known_by="the bytes `MDMP` 93 a7",
     ),
 )

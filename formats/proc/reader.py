@@ -26,7 +26,7 @@ from mmpscope.formats.proc.smaps import Regions, parse_smaps
 from mmpscope.formats.proc.space import GATES, infer_end
 from mmpscope.formats.proc.stat_line import describe_stat, parse_stat
 
-__all__ = ["build_snapshot", "build_totals", "read_facts", "snapshot_from_text"]
+__all__ = ["build_snapshot", "build_totals", "describe_space", "read_facts", "snapshot_from_text"]
 
 _MMAP_MIN_ADDR = 65536
 """CONFIG_DEFAULT_MMAP_MIN_ADDR of nearly all kernels; where a region lies below, the real one is smaller."""
@@ -67,7 +67,7 @@ def build_snapshot(regions: Regions, facts: Facts, capture: Capture, reason: str
     process["source"] = {"format": f"{'smaps' if regions.counters or not regions.rows else 'maps'} text"}
     capability = [*_judge_regions(regions), *_list_missing(facts, capture, reason)]
     if regions.rows:
-        capability += _describe_space(regions, process)
+        capability += describe_space(regions.columns, process)
     return Snapshot(capture, process, {}, {"regions": regions.encode()}, capability)
 
 
@@ -154,27 +154,30 @@ def _judge_regions(regions: Regions) -> list[Capability]:
     return judged
 
 
-def _describe_space(regions: Regions, process: Facts) -> list[Capability]:
-    """Fill in page size and usable range as far as the map tells; return what it does not tell."""
-    starts, sizes = regions.columns["start"].values, regions.columns["size"].values
-    paths = regions.columns["path"].values
+def describe_space(columns: Mapping[str, Plain], process: Facts) -> list[Capability]:
+    """Fill in page size and usable range as far as the map tells; return what it does not tell.
+
+    ``columns`` has start, size, path, and KernelPageSize where it is known, of one region or more.
+    """
+    starts, sizes = columns["start"].values, columns["size"].values
+    paths = columns["path"].values
     ends = map(add, starts, sizes)
     highest = max((end for end, path in zip(ends, paths) if path not in GATES), default=0)
     space = infer_end(highest)
     lowest = min(_MMAP_MIN_ADDR, *starts)
     process["range"] = {"start": lowest, "end": space.end, "source": space.source}
-    return _find_page_size(regions, process)
+    return _find_page_size(columns, process)
 
 
-def _find_page_size(regions: Regions, process: Facts) -> list[Capability]:
+def _find_page_size(columns: Mapping[str, Plain], process: Facts) -> list[Capability]:
     """Take the page size from the regions: the smallest KernelPageSize, or alignment to no more than 4 KiB.
 
     KernelPageSize is larger in regions of huge pages, MMUPageSize smaller on some ppc64. Regions that happen
     to be aligned to more than 4 KiB prove nothing: pages may still be smaller.
     """
-    column = regions.columns.get("KernelPageSize")
+    column = columns.get("KernelPageSize")
     known = [] if column is None else [value for value in column.values if value]
-    starts, sizes = regions.columns["start"].values, regions.columns["size"].values
+    starts, sizes = columns["start"].values, columns["size"].values
     bits = reduce(or_, (*starts, *sizes))
     if known:
         process["page_size"] = min(known)

@@ -13,7 +13,7 @@ from mmpscope.formats.model import Fact
 from mmpscope.formats.proc.counters import Kind
 from mmpscope.formats.proc.header import Header
 
-__all__ = ["Segment", "join_segments", "pack_numbers"]
+__all__ = ["Segment", "join_segments", "pack_numbers", "tell_encoding"]
 
 _HEADER_TEXTS = ("perms", "path")
 _LAST = ("layout", "raw")
@@ -50,7 +50,7 @@ def join_segments(segments: Sequence[Segment], kinds: Mapping[str, Kind]) -> dic
     for name in names:
         values = _join(segments, name)
         if name in _HEADER_TEXTS or name in _LAST or kinds.get(name) == "text":
-            columns[name] = Plain("text", values, text=_tell_encoding(values))
+            columns[name] = Plain("text", values, text=tell_encoding(values))
         else:
             columns[name] = Plain("uint", values, len_of="start" if name == "size" else None)
     return columns
@@ -69,7 +69,8 @@ def _join(segments: Sequence[Segment], name: str) -> Sequence[Fact]:
     return values
 
 
-def _tell_encoding(values: Sequence[Fact]) -> str:
+def tell_encoding(values: Sequence[Fact]) -> str:
+    """Tell whether texts, given as bytes or None, are all UTF-8."""
     try:
         b"\n".join({value for value in values if value is not None}).decode()
     except UnicodeDecodeError:

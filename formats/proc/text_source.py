@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import BinaryIO
 
-from mmpscope.formats.errors import LimitError
-from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot
 from mmpscope.formats.proc.facts import to_fact
 from mmpscope.formats.proc.parts import Part, split_text
@@ -16,6 +14,7 @@ from mmpscope.formats.proc.smaps import check_lines, no_regions
 from mmpscope.formats.proc.source_text import normalize
 from mmpscope.formats.proc.titles import read_title
 from mmpscope.formats.source import Entry, Fault, ListedSource
+from mmpscope.formats.whole import read_whole
 
 __all__ = ["open_bytes", "open_text"]
 
@@ -24,10 +23,7 @@ _COLOURS = "codes for colours were taken off, and are not kept"
 
 def open_text(stream: BinaryIO, name: str) -> ListedSource:
     """Read a whole text; LimitError where it is too large, NotASnapshotError where it has no map line."""
-    data = stream.read(DEFAULT_LIMITS.table_raw_bytes + 1)
-    if len(data) > DEFAULT_LIMITS.table_raw_bytes:
-        raise LimitError(f"a text of more than {DEFAULT_LIMITS.table_raw_bytes >> 30} GiB")
-    return open_bytes(data, name)
+    return open_bytes(read_whole(stream), name)
 
 
 def open_bytes(data: bytes, name: str) -> ListedSource:

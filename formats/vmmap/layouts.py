@@ -25,13 +25,17 @@ _WIDE_GAP = re.compile(r"\s{2,}|\t")
 
 
 class Layout(Protocol):
-    """``names`` are the headings in order; ``is_list`` tells the list of regions from the summary."""
+    """How the lines below one heading fall into cells."""
 
     @property
-    def names(self) -> tuple[str, ...]: ...
+    def names(self) -> tuple[str, ...]:
+        """The headings, in order."""
+        ...
 
     @property
-    def is_list(self) -> bool: ...
+    def is_list(self) -> bool:
+        """Whether these are the columns of the list of regions, not of the summary."""
+        ...
 
     def split(self, line: str) -> list[str]:
         """Return the cells of a line: as many as there are, the first one with the blanks before it."""

@@ -74,18 +74,19 @@ class ListParser:
 
     def _read_cells(self, layout: Layout, line: str, is_whole: bool) -> None:
         cells = layout.split(line)
-        if not any(cell.strip() for cell in cells):
-            return
-        if not is_whole and self._is_cut(layout, line, cells):
+        if not is_whole and line.strip() and self._is_cut(layout, line, cells):
             self._lose("the file ends in the middle of a line")
+        elif not any(cell.strip() for cell in cells):
+            return
         elif layout.is_list:
             self._read_row(cells)
         else:
             self._read_total(cells)
 
     def _is_cut(self, layout: Layout, line: str, cells: Sequence[str]) -> bool:
-        """Whether the last line, which has no end, lacks a cell, or the second quote of its last one."""
-        return len(cells) < len(layout.names) or line.count('"') % 2 == 1 or line.endswith(',"')
+        """Whether the last line, which has no end, lacks a cell, or the quotes that its other cells have."""
+        lacks_quotes = line.startswith('"') and (not line.endswith('"') or line.count('"') % 2 == 1)
+        return len(cells) < len(layout.names) or lacks_quotes
 
     def _lose(self, what: str) -> None:
         self.lost += 1

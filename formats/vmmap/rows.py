@@ -19,10 +19,12 @@ from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Table
 from mmpscope.formats.vmmap.words import HOLES, NUMBERS, PAGE_TABLE
 
-__all__ = ["MOST_ROWS", "Place", "RegionRows", "name_extra"]
+__all__ = ["GRANULARITY", "MOST_ROWS", "Place", "RegionRows", "name_extra"]
 
 MOST_ROWS = 1 << 20
 """Rows of one snapshot: some 500 bytes each until they are encoded, and above what VMMap itself can show."""
+GRANULARITY = 64 * 1024
+"""Allocations of Windows begin at its multiples (GetSystemInfo, dwAllocationGranularity)."""
 _MOST_EXTRA = 64
 _MOST_EXTRA_CELLS = 1 << 20
 _MOST_TEXT = 1 << 26
@@ -34,7 +36,10 @@ _LAST = 1 << 64
 
 
 class Place(NamedTuple):
-    """Where a row lies, and what it says of its place in the tree: is it a part, an allocation, or unsaid."""
+    """Where a row lies, and what it says of its place in the tree.
+
+    ``is_part`` is True directly below the allocation before it, False for an allocation, None if unsaid.
+    """
 
     start: int
     size: int
@@ -91,6 +96,8 @@ class RegionRows:
         self.holes: list[tuple[int, int, str]] = []
         self.page_table = 0
         self.sizes: Counter[str] = Counter()
+        self.aligned = 0
+        self.unaligned = 0
         self.low = _LAST
         self.high = 0
 
@@ -123,13 +130,15 @@ class RegionRows:
     def _put_into_tree(self, place: Place) -> int:
         """Find the allocation that a row belongs to, and return its base."""
         row, start, end = len(self._is_leaf), place.start, place.start + place.size
-        if place.is_part is False:
-            self._open.clear()
+        if place.is_part is not None:
+            del self._open[1 if place.is_part else 0 :]
         while self._open and not self._holds(self._open[-1], place):
             self._open.pop()
         is_allocation = not self._open
         if is_allocation:
             self.sizes[place.kind or ""] += place.size
+            self.aligned += start % GRANULARITY == 0
+            self.unaligned += start % GRANULARITY != 0
             if place.is_part:
                 self._note("a sub-block lies in no allocation")
         else:

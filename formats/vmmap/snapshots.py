@@ -5,11 +5,11 @@ from __future__ import annotations
 from mmpscope.formats.faults import FaultLog
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot, Table
 from mmpscope.formats.source import Fault
-from mmpscope.formats.vmmap.rows import RegionRows
+from mmpscope.formats.vmmap.rows import GRANULARITY, RegionRows
 
 __all__ = ["NOT_TOLD", "build_snapshot", "judge_faults"]
 
-_GRANULARITY = 64 * 1024
+_PAGE = 4096
 _ENDS = {32: 0xFFFF_0000, 64: 0x7FFF_FFFF_0000}
 """Where VMMap's own sums end: a 32-bit process of 64-bit Windows, large address aware, and a 64-bit one."""
 _BELOW_4_GIB = 1 << 32
@@ -28,7 +28,11 @@ def build_snapshot(
         tables["totals"] = totals
     known: Facts = {"bits": 64 if rows.high > _BELOW_4_GIB else 32, **process}
     known["range"] = _find_range(rows, int(known["bits"]))
-    host: Facts = {"os": "windows", "allocation_granularity": _GRANULARITY}
+    host: Facts = {"os": "windows", "allocation_granularity": GRANULARITY}
+    if rows.unaligned > rows.aligned:
+        # No list of Windows, but one of another system in VMMap's form, where a page is enough. Few pages of
+        # Windows itself begin elsewhere, as the one that its hypervisor shares near 0x7FFE0000.
+        host = {"allocation_granularity": _PAGE}
     return Snapshot(Capture(host=host), known, moment, tables, [*capability, *NOT_TOLD])
 
 

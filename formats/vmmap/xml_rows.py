@@ -16,6 +16,7 @@ Attributes = dict[str, str]
 _KNOWN = frozenset({"Address", "Size", "Type", "Details", *NUMBERS})
 _LAST = 1 << 64
 _MOST_DIGITS = 20
+_DIRECTLY_INSIDE = 2
 _USE_NAMES = {str(number): name for number, name in USE_TYPES.items()}
 _TOTAL_WS, _PRIVATE_WS, _SHAREABLE_WS = (
     [figure.name for figure in FIGURES].index(name) for name in ("TotalWS", "PrivateWS", "ShareableWS")
@@ -84,7 +85,7 @@ class SnapshotRows:
             numbers[_TOTAL_WS] = _add_up(numbers[_PRIVATE_WS], numbers[_SHAREABLE_WS])
         kind = attributes.get("Type") or _USE_NAMES.get(attributes.get("UseType", ""))
         extra = {name_extra(name): value for name, value in attributes.items() if name not in _KNOWN}
-        place = Place(*found, kind, True if self._regions > 1 else None)
+        place = Place(*found, kind, True if self._regions == _DIRECTLY_INSIDE else None)
         self.rows.add(place, tuple(numbers), attributes.get("Details"), extra)
 
     def _read_numbers(self, attributes: Attributes) -> Iterable[int | None]:

@@ -49,10 +49,10 @@ def test_input_that_cannot_be_read_is_exit_3(name: str, tmp_path: Path) -> None:
         assert str(path) in answer.err
 
 
-def test_f50_the_xml_of_vmmap_is_called_by_its_name(tmp_path: Path) -> None:
-    """VMMap and PerfView save XML as .mmp: that is no corrupt file of ours, not even with --partial."""
-    answer = run_mmp("summary", write_unreadable(tmp_path, "vmmap.mmp"), "--partial")
-    _assert_refused(answer, 3, "it is XML, as Sysinternals VMMap and PerfView save")
+def test_f50_xml_that_is_not_vmmaps_is_called_by_its_name(tmp_path: Path) -> None:
+    """LMMS saves XML as .mmp: that is no corrupt file of ours, not even with --partial."""
+    answer = run_mmp("summary", write_unreadable(tmp_path, "lmms.mmp"), "--partial")
+    _assert_refused(answer, 3, "it is XML, but has no element Snapshot or Region")
 
 
 @pytest.mark.parametrize("command", READERS)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from random import Random
 
-__all__ = ["TOKENS", "Mutator"]
+__all__ = ["NUMBERS", "TOKENS", "Mutator"]
 
 _MOST_BYTES = 1 << 17
 _MOST_STEPS = 6
-_NUMBERS = (
+NUMBERS = (
     0, 1, -1, 255, 4095, 4096, 65535, 2**31, 2**32 - 1, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64,
     10**18, 10**30,
 )  # fmt: skip
@@ -82,7 +82,7 @@ class Mutator:
         word = _WORD.search(data, at)
         if word is None:
             return data
-        number = self._random.choice(_NUMBERS) + self._random.choice((-1, 0, 0, 1))
+        number = self._random.choice(NUMBERS) + self._random.choice((-1, 0, 0, 1))
         is_hex = len(word[0]) >= 8 or self._random.random() < 0.3
         return data[: word.start()] + (b"%x" if is_hex else b"%d") % number + data[word.end() :]
 
@@ -92,7 +92,7 @@ class Mutator:
         at = self._place(data)
         if self._random.random() < 0.8:
             at -= at % width
-        number = self._random.choice(_NUMBERS) % (1 << 8 * width)
+        number = self._random.choice(NUMBERS) % (1 << 8 * width)
         order = "little" if self._random.random() < 0.7 else "big"
         written = number.to_bytes(width, order)  # type: ignore[arg-type]  # mypy sees a str of the two literals
         return data[:at] + written + data[at + width :]

@@ -12,11 +12,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-import msgpack
+from fuzz.own_files import list_entropy, mend_checksums, wrap_table
 from fuzz.seeds import list_packed_seeds, list_seeds
 from mmpscope.formats.errors import MmpError
 from mmpscope.formats.interface import Format, Input
@@ -24,13 +23,10 @@ from mmpscope.formats.mmp.columns import decode_table
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import list_formats, open_source
 from mmpscope.formats.source import Source
-from support.mmp_builder import MmpBuilder
 
 __all__ = ["Target", "list_targets"]
 
 _HEAD_BYTES = 64 * 1024
-_SYNC = slice(7, 23)
-"""Where a `.mmp` has the mark of its frames first."""
 _MOST_SNAPSHOTS = 20
 _LONGEST_MESSAGE = 2000
 _MIB = 1 << 20
@@ -56,8 +52,10 @@ def list_targets() -> Iterator[Target]:
         yield from _make_pair(known.name, partial(_open_as, known), partial(list_seeds, known))
     yield from _make_pair("containers", _open_file, list_packed_seeds)
     own = next(known for known in list_formats() if known.name == "mmp")
-    yield from _make_pair("mmp-checksums", partial(_open_mended, own), partial(list_seeds, own))
-    yield from _make_pair("mmp-table", partial(_open_table, own), partial(_list_tables, own))
+    open_own = partial(_open_as, own)
+    seeds = partial(list_seeds, own)
+    yield from _make_pair("mmp-checksums", lambda data: open_own(mend_checksums(data)), seeds)
+    yield from _make_pair("mmp-table", lambda data: open_own(wrap_table(data)), list_entropy)
 
 
 def _make_pair(
@@ -103,51 +101,6 @@ def _open_file(data: bytes) -> Source:
         path = Path(folder, "input")
         path.write_bytes(data)
         return open_source(path, partial=bool(zlib.crc32(data) & 1))
-
-
-def _open_mended(known: Format, data: bytes) -> Source:
-    """Open a `.mmp` whose checksums were made right again, so that damage gets past them."""
-    starts = _find_frames(data) or [0]
-    frames = [data[start:end] for start, end in pairwise([*starts, len(data)])]
-    mended = [frame[:-4] + zlib.crc32(frame[:-4]).to_bytes(4, "big") for frame in frames]
-    return _open_as(known, b"".join(mended))
-
-
-def _find_frames(data: bytes) -> list[int]:
-    """Return where frames begin: an array of five, a name of as many bytes as it says, and the mark."""
-    mark = b"\xc4\x10" + data[_SYNC]
-    starts, at = [], data.find(mark)
-    while at >= 0:
-        starts += [
-            s for s in range(max(0, at - 33), at - 1) if data[s] == 0x95 and data[s + 1] == 0xA0 + at - s - 2
-        ]
-        at = data.find(mark, at + 1)
-    return starts
-
-
-def _open_table(known: Format, data: bytes) -> Source:
-    """Open a `.mmp` whose regions are the columns in these bytes; the first two are the number of rows."""
-    raw = data[2:]
-    regions = {"rows": int.from_bytes(data[:2], "little"), "raw": len(raw), "zlib": zlib.compress(raw, 1)}
-    builder = MmpBuilder()
-    builder.add_header()
-    capture = builder.add_capture({})
-    builder.add_snapshot({"tables": {"regions": regions}}, capture=capture, pid=1, time_ns=1)
-    builder.close()
-    return _open_as(known, builder.data)
-
-
-def _list_tables(known: Format) -> list[bytes]:
-    """Return the raw columns of tables in good files, as `_open_table` takes them."""
-    found = set()
-    for data in list_seeds(known):
-        for start, end in pairwise([*_find_frames(data), len(data)]):
-            kind, _, _, payload, _ = msgpack.unpackb(data[start:end])
-            tables = msgpack.unpackb(payload)["tables"] if kind == "snapshot" else {}
-            for table in tables.values():
-                rows = int(table["rows"]).to_bytes(2, "little")
-                found.add(rows + zlib.decompress(table["zlib"]))
-    return sorted(found, key=len)
 
 
 def _read_all(source: Source) -> None:

@@ -42,7 +42,7 @@ class Refused(NamedTuple):
     words: str
 
 
-FILES = (
+FILES: tuple[File, ...] = (
     File("android/showmap_W-V830_1267.txt", "android", "Android showmap text", TOTALS),
     *(File(f"core/linux-{machine}.core", "elfcore", f"ELF core {kind}") for machine, kind in (
         ("arm64", "64-bit aarch64"),
@@ -81,7 +81,7 @@ FILES = (
     File("windbg/address_summary_samples.txt", "windbg", "WinDbg !address -summary", TOTALS),
 )  # fmt: skip
 
-REFUSED = (
+REFUSED: tuple[Refused, ...] = (
     Refused("core/no-load-no-ntfile.core", "elfcore", "a core without a memory map"),
     Refused("minidump/huge-counts.dmp", "minidump", "streams, which no dump has"),
     Refused("minidump/invalid-range.dmp", "minidump", "beyond the end of the file"),

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.analysis import LoadedSnapshot, list_allocations, load, summarize
+from mmpscope.analysis.extent import ALL, find_extent
 from mmpscope.analysis.schema import COUNTERS, TYPES
 from mmpscope.formats.proc.reader import snapshot_from_text
 from support.corpus import CORPUS, read_corpus_file
+from support.laws import find_broken_laws
 from support.loaded import load_blocks, load_table
 
 ROOT = Path(__file__).parents[2]
@@ -44,35 +45,11 @@ def _each_row(name: str) -> Iterator[dict[str, Any]]:
         yield from snapshot.regions.to_pylist()
 
 
-def _find_broken_laws(row: dict[str, Any]) -> list[str]:
-    """Name the laws that a region breaks; what is null breaks none."""
-    chains = (
-        ("shared_ws", "shareable_ws", "total_ws", "size"),
-        ("private_ws", "private", "committed", "size"),
-        ("private_ws", "total_ws"),
-        ("cow_shared", "shareable_ws"),
-        ("locked_ws", "total_ws"),
-        ("uss", "total_ws"),
-        ("pss", "total_ws"),
-        ("commit_charge", "size"),
-    )
-    broken = [
-        f"{low} {row[low]} > {high} {row[high]}"
-        for chain in chains
-        for low, high in pairwise(chain)
-        if row[low] is not None and row[high] is not None and row[low] > row[high]
-    ]
-    parts = [row[name] for name in ("private_ws", "shareable_ws", "total_ws")]
-    if None not in parts and parts[0] + parts[1] != parts[2]:
-        broken.append(f"{parts[0]} + {parts[1]} != {parts[2]}")
-    return broken
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_every_region_obeys_the_laws_or_is_flagged(name: str) -> None:
     """Working sets nest and add up; where the source itself is wrong, the region says so."""
     for row in _each_row(name):
-        broken = _find_broken_laws(row)
+        broken = find_broken_laws(row)
         assert not broken or row["fault"], (hex(row["address"]), broken)
         assert row["size"] == row["end"] - row["address"] > 0
         assert row["allocation"] <= row["address"]
@@ -109,9 +86,11 @@ def test_the_summary_conserves(name: str) -> None:
             == len(counted)
             == (rows["Total"]["blocks"] or 0) - (rows["Unusable"]["blocks"] or 0)
         )
-        if counted:
+        if find_extent(snapshot).shown == ALL:
             low, high, _ = snapshot.usable_range
             assert sum(rows[kind]["size"] for kind in TYPES if kind != "Page Table") == high - low
+        else:
+            assert rows["Free"]["size"] is rows["Unusable"]["size"] is None
 
 
 def _sum_text(text: str) -> dict[str, int]:
@@ -216,7 +195,7 @@ def test_what_a_kernel_can_print_obeys_the_laws(region: tuple[str, dict[str, int
     """Whatever rights, kind and mixture of pages: the laws hold, and nothing is flagged."""
     [row] = load_blocks(region).regions.to_pylist()
     assert row["fault"] is None
-    assert _find_broken_laws(row) == []
+    assert find_broken_laws(row) == []
 
 
 NUMBERS = st.integers(0, 1 << 20) | st.integers(0, (1 << 64) - 1) | st.none()
@@ -236,6 +215,6 @@ def test_what_no_kernel_prints_is_flagged_and_breaks_nothing(
     ]
     snapshot = load_table(regions)
     for row in snapshot.regions.to_pylist():
-        assert _find_broken_laws(row) == [] or row["fault"]
+        assert find_broken_laws(row) == [] or row["fault"]
     total = summarize(snapshot).to_pylist()[0]
     assert total["size"] == len(rows) << 16

@@ -8,13 +8,16 @@ from typing import Any
 from mmpscope.analysis import LoadedSnapshot
 from mmpscope.analysis.rules import Rule
 from mmpscope.formats.mmp.columns import Plain, encode_table
-from mmpscope.formats.model import Capture, Snapshot, Table
+from mmpscope.formats.model import Capability, Capture, Snapshot, Table
 from mmpscope.formats.proc.reader import snapshot_from_text
 from support.smaps_text import Block, MapLine, make_block
 
 __all__ = ["find_row", "load_blocks", "load_map", "load_table", "load_text", "make_line", "make_raw_table"]
 
-_TEXTS = {"path", "name", "state", "build_id", "perms", "VmFlags", "user", "cmdline"}
+_TEXTS = {
+    *("path", "name", "state", "build_id", "perms", "VmFlags", "user", "cmdline", "file_version"),
+    *("Usage", "Details", "VmmapType", "RegionType", "PRT", "SHRMOD"),
+}
 Rows = Iterable[Mapping[str, Any]]
 
 
@@ -56,10 +59,19 @@ def make_line(short: str) -> MapLine:
     )
 
 
-def load_table(rows: Rows, **facts: Any) -> LoadedSnapshot:
-    """Load a raw regions table that no kernel text could hold."""
-    snapshot = Snapshot(Capture(), facts, {}, {"regions": make_raw_table(rows)})
-    return LoadedSnapshot("test#0", lambda: snapshot)
+def load_table(
+    rows: Rows,
+    *,
+    tables: Mapping[str, Rows] | None = None,
+    capability: Iterable[Capability] = (),
+    rules: Sequence[Rule] = (),
+    **facts: Any,
+) -> LoadedSnapshot:
+    """Load a raw regions table that no kernel text could hold, with more raw tables and facts."""
+    all_rows = {"regions": rows, **(tables or {})}
+    raw = {name: make_raw_table(table) for name, table in all_rows.items()}
+    snapshot = Snapshot(Capture(), facts, {}, raw, list(capability))
+    return LoadedSnapshot("test#0", lambda: snapshot, rules)
 
 
 def make_raw_table(rows: Rows) -> Table:

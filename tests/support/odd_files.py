@@ -9,13 +9,13 @@ from pathlib import Path
 from support.mmp_builder import MmpBuilder
 from support.small_file import make_small_file
 
-__all__ = ["UNREADABLE", "VMMAP_SAVE", "cut_file", "hurt_file", "write_unreadable"]
+__all__ = ["SONG", "UNREADABLE", "cut_file", "hurt_file", "write_unreadable"]
 
-VMMAP_SAVE = """\
-<?xml version="1.0" encoding="utf-8"?>
-<root><Snapshots><Snapshot Time="1"/><Snapshot Time="2"/></Snapshots></root>
+SONG = """\
+<?xml version="1.0"?>
+<lmms-project version="20"><head bpm="140"/><song><track name="Region"/></song></lmms-project>
 """
-"""What VMMap itself saves as .mmp."""
+"""What LMMS saves as .mmp."""
 
 
 def cut_file() -> bytes:
@@ -46,8 +46,8 @@ def _needy_file() -> bytes:
 
 UNREADABLE: Mapping[str, tuple[Callable[[], bytes], str]] = {
     "notes.txt": (lambda: b"Dear diary,\nnothing happened.\n", "it starts with 'Dear diary,'"),
-    "song.mmp": (lambda: b"PK\x03\x04" + bytes(60), "not a snapshot that I can read"),
-    "vmmap.mmp": (VMMAP_SAVE.encode, "it is XML, as Sysinternals VMMap"),
+    "song.mmp": (lambda: b"PK\x03\x04" + bytes(60), "the zip file ends too early"),
+    "lmms.mmp": (SONG.encode, "it is XML, but has no element Snapshot or Region as VMMap saves them"),
     "errors.smaps": (lambda: b"Error: [Errno 13] cannot read smaps\n", "line 1 is not a map line"),
     "newer.mmp": (_newer_file, "2.1"),
     "needy.mmp": (_needy_file, "telepathy"),

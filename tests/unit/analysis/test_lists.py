@@ -92,5 +92,5 @@ def test_capability_tells_what_the_source_said_and_what_we_lack() -> None:
     assert rows[0] == {"item": "processes", "state": "skipped", "code": None, "reason": "not asked for"}
     assert rows[1] == {"item": "smaps", "state": "partial", "code": 13, "reason": "denied"}
     unknown = {row["item"]: row["reason"] for row in rows[2:]}
-    assert unknown["regions.pss"] == "1 of 1 regions lack Pss"
+    assert unknown["regions.pss"] == "1 of 1 regions lack Pss: denied"
     assert "regions.total_ws" not in unknown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -35,4 +36,10 @@ def test_the_example_of_own_rules_is_accepted(tmp_path: Path) -> None:
     path.write_text(example)
     [rule] = read_rules(path)
     assert rule.id == "user:pool"
-    assert len(tomllib.loads(example)["rule"][0]) == 8
+    assert len(tomllib.loads(example)["rule"][0]) == 9
+
+
+def test_the_rules_of_every_family_are_in_the_document() -> None:
+    """Nobody has to read code to learn why a region has its type."""
+    marks = re.findall(r"<!-- rules: (\w+) -->\n\| rule \|", TEXT)
+    assert marks == ["linux", "windows", "vmmap", "macos", "totals"]

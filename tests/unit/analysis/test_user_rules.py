@@ -8,7 +8,7 @@ import pytest
 from mmpscope.analysis import load
 from mmpscope.analysis.user_rules import read_rules
 from mmpscope.formats.errors import FormatError
-from support.loaded import find_row, load_map
+from support.loaded import find_row, load_map, load_table
 
 GOOD = r"""
 [[rule]]
@@ -113,3 +113,26 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
     """With the reason of the system."""
     with pytest.raises(FormatError, match="cannot be read"):
         read_rules(tmp_path / "gone.toml")
+
+
+def test_a_rule_may_look_at_any_column_of_text(tmp_path: Path) -> None:
+    """Usage, RegionType, VmmapType: what a source says in words can be asked for by its name."""
+    where = r"{ VmmapType = 'Private .*', Details = 'pool \d+' }"
+    text = f'[[rule]]\nid = "arena"\ntype = "Heap"\nwhere = {where}\n'
+    rows = [
+        {"start": start, "size": 0x1000, "VmmapType": "Private Data", "Details": details}
+        for start, details in ((0x10000, "pool 7"), (0x20000, "pool"), (0x30000, None))
+    ]
+    snapshot = load_table(rows, rules=read_rules(_write(tmp_path, text)))
+    assert [row["rule"] for row in snapshot.regions.to_pylist()] == [
+        "user:arena",
+        "vmmap-private",
+        "vmmap-private",
+    ]
+
+
+@pytest.mark.parametrize("where", ["{ Usage = 7 }", '{ Usage = "(" }', '"Usage"'])
+def test_what_is_no_pattern_for_a_column_is_refused(tmp_path: Path, where: str) -> None:
+    """A wrong condition is told before any snapshot is asked."""
+    with pytest.raises(FormatError, match=r"rule 1, (Usage|where)"):
+        read_rules(_write(tmp_path, f'[[rule]]\nid = "a"\ntype = "Heap"\nwhere = {where}\n'))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -32,7 +32,7 @@ class Files:
     def __init__(self, files: Mapping[str, bytes], *, broken: tuple[str, ...] = ()) -> None:
         self.name = "captured"
         self.faults: list[Fault] = []
-        self.names = [*files, *broken]
+        self.names: Sequence[str] = [*files, *broken]
         self._files = files
 
     def read(self, name: str, most: int) -> bytes:

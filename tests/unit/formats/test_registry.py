@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 from mmpscope.formats import registry
 from mmpscope.formats.errors import (
-    CorruptError,
     InputError,
-    LimitError,
     NotASnapshotError,
-    TruncatedError,
+    UnknownFormatError,
 )
 from mmpscope.formats.mmp.writer import write_file
 from mmpscope.formats.proc.reader import snapshot_from_text
-from mmpscope.formats.registry import open_source
+from mmpscope.formats.registry import open_source, verify_source
+from support.corpus import find_corpus_file
 from support.smaps_text import MapLine, make_text
 
 SMAPS = make_text(40)
@@ -87,11 +86,24 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (
             b"Dear all,\nplease find",
-            "it starts with 'Dear all,', and line 1 is not a map line. Make one with",
+            "it starts with 'Dear all,', and line 1 is not a map line. `mmp formats` lists",
         ),
         (b"\x1b[31mred\x1b[0m", r"it starts with '\x1b[31mred\x1b[0m'"),
-        (b"\x7fELF\x02\x01\x01\0\0\0\0", r"it starts with '\x7fELF\x02"),
-        (b"\xff\xd8\xff\xe0\0\x10JFIF", r"it starts with '\xff\xd8\xff\xe0"),
+        (b"\x00\x01\xfe\xff\0", r"it starts with '\x00\x01\xfe\xff\x00'"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "it looks like a JPEG image"),
+        (b"\x89PNG\r\n\x1a\n\0", "it looks like a PNG image"),
+        (b"%PDF-1.7\n", "it looks like a PDF document"),
+        (b"MZ\x90\0", "it looks like a Windows program, not a dump of one"),
+        (b" <!DOCTYPE html>\n<html>", "it looks like an HTML page, and starts with ' <!DOCTYPE html>"),
+        (b'{"pid": 12}', """it looks like JSON, and starts with '{"pid": 12}'"""),
+        (b"<svg width='1'></svg>", "it looks like XML of another tool"),
+        (b"name;size;count\na;1;2\nb;3;4\n", "it looks like a CSV of another tool"),
+        (
+            b"Name:\tsh\nUmask:\t0022\n",
+            "it looks like status of a process, which has no map: give its smaps",
+        ),
+        (b"W/google-breakpad( 3): -----BEGIN", "it looks like a microdump of Breakpad, which has no map"),
+        (b"a,b\n", "it starts with 'a,b', and line 1 is not a map line"),
         ("\u202egnp.exe".encode(), r"it starts with '\u202egnp.exe'"),
         (b"Error: [Errno 13] cannot read smaps", "line 1 is not a map line"),
     ],
@@ -105,7 +117,7 @@ def test_f15_unknown_content_is_refused_in_words(tmp_path: Path, content: bytes,
     text = str(caught.value)
     assert text.startswith(f"{path}: ")
     assert shown in text
-    assert text.endswith("Make one with `mmp collect`.")
+    assert text.endswith("`mmp formats` lists what can be read.")
     assert text.isprintable()
     assert caught.value.exit_code == 3
 
@@ -119,11 +131,13 @@ def test_smaps_without_map_lines_is_refused_with_its_name(tmp_path: Path) -> Non
 
 
 def test_missing_files_and_directories_are_said(tmp_path: Path) -> None:
-    """Each with its reason, and an exit code of its own kind."""
+    """Each with its reason, and an exit code of its own kind; a captured /proc alone is one input."""
     with pytest.raises(InputError, match="no such file") as missing:
         open_source(tmp_path / "none.mmp")
     with pytest.raises(InputError, match="it is a directory"):
         open_source(tmp_path)
+    with pytest.raises(InputError, match="it is a directory"):
+        verify_source(tmp_path)
     assert missing.value.exit_code == 3
 
 
@@ -135,46 +149,55 @@ def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, monkeypatch: pytest.
     def refuse(*_: object) -> bytes:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(registry, "_read_head", refuse)
+    monkeypatch.setattr(registry, "unwrap", refuse)
     with pytest.raises(InputError, match=r"x\.mmp cannot be read: permission denied\. Use sudo"):
         open_source(path)
 
 
-def test_a_bomb_ends_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A packed file cannot fill the disk."""
-    monkeypatch.setattr(registry, "_MAX_SPOOLED", 1 << 20)
-    path = tmp_path / "bomb.gz"
-    path.write_bytes(gzip.compress(bytes(4 << 20)))
-    with pytest.raises(LimitError):
-        open_source(path)
+def test_the_table_of_another_tool_is_refused_in_words() -> None:
+    """Not every CSV with addresses and sizes comes from VMMap."""
+    with pytest.raises(UnknownFormatError, match="it looks like a CSV of another tool"):
+        open_source(find_corpus_file("vmmap/not-vmmap.csv"))
 
 
-def test_a_cut_gzip_file_gives_what_there_is_with_partial(tmp_path: Path) -> None:
-    """Without partial it is refused; with it, what can be unpacked is read and the loss is listed."""
-    packed = gzip.compress(make_text(2000))
-    path = tmp_path / "x.gz"
-    path.write_bytes(packed[: len(packed) // 2])
-    with pytest.raises(TruncatedError, match="ends too early"):
-        open_source(path)
-    source = open_source(path, partial=True)
-    assert 500 < source.read(0).tables["regions"].rows < 2000
-    assert "ends too early" in source.faults[-1].what
-
-
-def test_a_damaged_gzip_file_is_our_own_error(tmp_path: Path) -> None:
-    """Flipped bytes in a packed file raise nothing but what says so."""
-    packed = gzip.compress(SMAPS)
-    path = tmp_path / "x.gz"
-    for at in range(2, len(packed), 7):
-        path.write_bytes(packed[:at] + bytes([packed[at] ^ 0x55]) + packed[at + 1 :])
-        try:
-            open_source(path).close()
-        except (CorruptError, TruncatedError, NotASnapshotError):
-            continue
+def test_damage_that_keeps_a_file_from_opening_is_a_fault_for_verify(tmp_path: Path) -> None:
+    """Whoever asks what is wrong with a file wants to hear it, not an error."""
+    path = tmp_path / "x.zip"
+    path.write_bytes(b"PK\3\4" + bytes(100))
+    [fault] = verify_source(path)
+    assert "its list of members" in fault.what
+    assert fault.lost == "all of it"
 
 
 def test_every_format_is_described() -> None:
-    """Names are unique, titles are there."""
-    names = [known.name for known in registry.list_formats()]
-    assert len(set(names)) == len(names)
-    assert all(known.title for known in registry.list_formats())
+    """Names are unique; docs/formats.md has no empty cell."""
+    formats = list(registry.list_formats())
+    assert len({known.name for known in formats}) == len(formats)
+    silent = [
+        known.name
+        for known in formats
+        if not (known.title and known.known_by and known.tools and known.gives)
+    ]
+    assert silent == []
+
+
+def test_all_packages_of_readers_are_registered() -> None:
+    """A reader that nobody asks might as well not be there."""
+    folder = Path(registry.__file__).parent
+    assert sorted(registry.PACKAGES) == sorted(path.parent.name for path in folder.glob("*/format.py"))
+
+
+def test_each_file_of_the_corpus_is_taken_by_one_package() -> None:
+    """The order of the table decides nothing but speed, but for text of /proc, which comes last."""
+    folder = find_corpus_file("README.md").parent
+    contested = {}
+    for path in (path for path in folder.rglob("*") if path.is_file() and path.stat().st_size):
+        head = path.read_bytes()[: 64 * 1024]
+        takers = {
+            package
+            for package in registry.PACKAGES[:-1]
+            if any(known.sniff(head) for known in registry._load(package))
+        }
+        if len(takers) > 1:
+            contested[path.name] = takers
+    assert contested == {}
