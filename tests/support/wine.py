@@ -13,11 +13,12 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-__all__ = ["BITS", "WinePython", "find_wine_python", "set_up", "to_windows"]
+__all__ = ["BITS", "WinePython", "compile_program", "find_wine_python", "hold_session", "set_up", "to_windows"]
 
 BITS = (64, 32)
 _PANDA = "panda3d==1.10.16"
@@ -28,6 +29,7 @@ _NOT_NEEDED = (
     "_sqlite3",
     "_ssl",
     "_msi",
+    "_hashlib",
     "tcl",
     "tk",
     "sqlite3",
@@ -47,7 +49,10 @@ int wmain(int argc, wchar_t **argv)
     return run ? run(argc, argv) : 120;
 }
 """
-_START_S = 120.0
+_PATIENCE_S = 120.0
+_WINE64 = "/usr/lib/wine/wine64"
+"""Debian's loader of 64-bit programs, which is on no PATH. `wine` itself is a 32-bit program there: it would
+start a 64-bit one through a third process, whose end is not the end of the program."""
 
 
 class WinePython:
@@ -64,25 +69,50 @@ class WinePython:
         wanted = {"WINEPREFIX": str(self._prefix), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
         return {**os.environ, **wanted}
 
-    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-        """Start it with standard handles that it bears: no input, and pipes.
+    @property
+    def loader(self) -> str:
+        """What starts a program of this bitness in the process that we start."""
+        if self.bits == 64:
+            return shutil.which("wine64") or (_WINE64 if Path(_WINE64).exists() else "wine")
+        return "wine"
+
+    def start(
+        self, *arguments: str, program: Path | None = None, has_input: bool = False, **environment: str
+    ) -> subprocess.Popen[bytes]:
+        """Start it, or another program, with standard handles that it bears: pipes, and NUL for an input.
 
         This Python dies at start where a standard handle is a regular file.
         """
         return subprocess.Popen(
-            ["wine", str(self.executable), *arguments],
-            stdin=subprocess.DEVNULL,
+            [self.loader, str(program or self.executable), *arguments],
+            stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**self.environment, **environment},
         )
 
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run it to its end, and give what it said with plain line ends."""
-        with self.start(*arguments, **environment) as process:
-            out, err = process.communicate(timeout=_START_S)
+    def run(
+        self, *arguments: str, program: Path | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it to its end, and give what it said with plain line ends; TimeoutExpired where it hangs."""
+        with self.start(*arguments, program=program, **environment) as process:
+            try:
+                out, err = process.communicate(timeout=_PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
         texts = [data.decode("utf-8", "replace").replace("\r\n", "\n") for data in (out, err)]
         return subprocess.CompletedProcess(process.args, process.returncode, *texts)
+
+
+@contextmanager
+def hold_session(python: WinePython) -> Iterator[None]:
+    """Have Wine's own processes run on between the programs of the body: starting them takes a second.
+
+    It also takes three more until a program's pipes are closed, as they keep those of whoever started them.
+    """
+    with python.start("-c", "import sys; sys.stdin.read()", has_input=True):
+        yield
 
 
 def to_windows(path: Path) -> str:
@@ -115,12 +145,18 @@ def set_up(bits: Sequence[int] = BITS) -> None:
     python = WinePython(folder, bits[0])
     if not (folder / "prefix" / "system.reg").exists():
         subprocess.run(
-            ["wineboot", "-i"], stdin=subprocess.DEVNULL, check=True, env=python.environment, timeout=_START_S
+            ["wineboot", "-i"], stdin=subprocess.DEVNULL, check=True, env=python.environment, timeout=_PATIENCE_S
         )
     for width in bits:
         done = WinePython(folder, width).run("-c", "import sys; print(sys.version)")
         print(f"{width} bits: {done.stdout.strip() or done.stderr.strip()}")
         done.check_returncode()
+
+
+def compile_program(source: Path, program: Path, bits: int) -> None:
+    """Compile a C file for Windows; FileNotFoundError without the compiler, CalledProcessError if it fails."""
+    command = [_COMPILERS[bits], "-municode", "-O1", "-s", "-o", str(program), str(source)]
+    subprocess.run(command, check=True)
 
 
 def _make_python(folder: Path, bits: int) -> None:
@@ -139,8 +175,7 @@ def _make_python(folder: Path, bits: int) -> None:
     (unfinished / "python311._pth").write_text("Lib\n.\n")
     source = unfinished / "launcher.c"
     source.write_text(_LAUNCHER)
-    compiler = [_COMPILERS[bits], "-municode", "-O1", "-s", "-o", str(unfinished / "python.exe"), str(source)]
-    subprocess.run(compiler, check=True)
+    compile_program(source, unfinished / "python.exe", bits)
     unfinished.rename(home)
 
 
