@@ -7,8 +7,10 @@ Only `calls` and what is built on it call the system; tests put a stand-in with 
 
 from __future__ import annotations
 
+from mmpscope.collector.windows.job_calls import JobCalls
 from mmpscope.collector.windows.memory import MemoryCalls
 from mmpscope.collector.windows.process_calls import ProcessCalls
+from mmpscope.collector.windows.security_calls import SecurityCalls
 from mmpscope.collector.windows.system_calls import SystemCalls
 from mmpscope.collector.windows.toolhelp import ToolhelpCalls
 
@@ -24,5 +26,5 @@ PROCESS_QUERY_INFORMATION = 0x0400
 PROCESS_QUERY_LIMITED_INFORMATION = 0x1000
 
 
-class Win32(ToolhelpCalls, MemoryCalls, ProcessCalls, SystemCalls):
+class Win32(ToolhelpCalls, MemoryCalls, ProcessCalls, SecurityCalls, JobCalls, SystemCalls):
     """The system we run on; only on Windows."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from mmpscope.collector.windows.errors import Win32Error
 
-__all__ = ["INVALID_HANDLE", "Calls", "to_bytes", "to_dict"]
+__all__ = ["INVALID_HANDLE", "Calls", "to_bytes", "to_dict", "to_wtf8"]
 
 INVALID_HANDLE = c_size_t(-1).value
 _SYNCHRONIZE = 0x0010_0000
@@ -42,6 +42,7 @@ class Calls:
             "CreateToolhelp32Snapshot",
         ):
             getattr(self._kernel, name).restype = c_void_p
+        self._kernel.GetLargePageMinimum.restype = c_size_t
         self._kernel.VirtualQueryEx.restype = c_size_t
         self._kernel.VirtualQueryEx.argtypes = [c_void_p, c_void_p, c_void_p, c_size_t]
 
@@ -105,10 +106,13 @@ class Calls:
 
 
 def to_bytes(units: Any) -> bytes:
-    """Turn UTF-16 up to its NUL into WTF-8: a lone surrogate, which Windows lets names have, survives."""
-    data = bytes(units)
-    end = next((at for at in range(0, len(data), 2) if data[at : at + 2] == b"\0\0"), len(data))
-    return data[:end].decode("utf-16-le", "surrogatepass").encode("utf-8", "surrogatepass")
+    """Turn an array of UTF-16 up to its NUL into WTF-8."""
+    return to_wtf8(bytes(units)).partition(b"\0")[0]
+
+
+def to_wtf8(data: bytes) -> bytes:
+    """Turn UTF-16 into WTF-8: a lone surrogate, which Windows lets names have, survives."""
+    return data.decode("utf-16-le", "surrogatepass").encode("utf-8", "surrogatepass")
 
 
 def to_dict(structure: Any) -> dict[str, int]:

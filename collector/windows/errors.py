@@ -6,6 +6,7 @@ __all__ = [
     "ERROR_ACCESS_DENIED",
     "ERROR_BAD_LENGTH",
     "ERROR_INVALID_PARAMETER",
+    "ERROR_NOT_ALL_ASSIGNED",
     "ERROR_NO_MORE_FILES",
     "ERROR_PARTIAL_COPY",
     "Win32Error",
@@ -16,7 +17,8 @@ ERROR_NO_MORE_FILES = 18
 ERROR_BAD_LENGTH = 24
 ERROR_INVALID_PARAMETER = 87
 ERROR_PARTIAL_COPY = 299
-"""Also the answer of 32-bit Toolhelp about a 64-bit process."""
+"""A part of what was asked for is not there. Also the answer of 32-bit Toolhelp about a 64-bit process."""
+ERROR_NOT_ALL_ASSIGNED = 1300
 
 
 class Win32Error(OSError):

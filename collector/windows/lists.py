@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from mmpscope.collector.recorder import Recorder
 from mmpscope.collector.windows.api import Win32
-from mmpscope.collector.windows.blocks import Peb, Stack, read_peb, read_stack
+from mmpscope.collector.windows.blocks import Stack, read_heaps, read_stack
 from mmpscope.collector.windows.errors import Win32Error
-from mmpscope.collector.windows.pe import parse_image
-from mmpscope.collector.windows.rows import Heap, Module, Region
+from mmpscope.collector.windows.heap_blocks import BlockSums, Budget, sum_blocks
+from mmpscope.collector.windows.held import Held, read_whole
+from mmpscope.collector.windows.pe import HEAD_SIZE, Image, parse_image
+from mmpscope.collector.windows.rows import Heap, Module, Region, Thread
 from mmpscope.collector.windows.tables import ModuleRow, ThreadRow
 from mmpscope.collector.windows.walk import MEM_IMAGE
-from mmpscope.collector.windows.wow64 import TEB32_AT, find_peb32
+from mmpscope.collector.windows.wow64 import TEB32_AT
 
-__all__ = ["Held", "ProcessLists"]
+__all__ = ["Images", "ProcessLists"]
 
 _NEVER_SEEN = "Windows does not give a program's registers unless its threads are suspended"
 _HEAP_DEFAULT = 1
 """HF32_DEFAULT (tlhelp32.h): the heap that the process was started with."""
+_TOOLHELP_CUTS_AT = 259
+"""szExePath holds 260 units with its NUL; what is longer is cut, and looks like a path all the same."""
 
-
-class Held(NamedTuple):
-    """A process that is held open: its handle, bitness, and whether it runs under WOW64."""
-
-    pid: int
-    handle: int
-    bits: int
-    is_wow64: bool
+Images = dict[tuple[int, bytes], Image]
+"""What was parsed before, by place and first bytes: a series asks for pages of headers once."""
 
 
 class ProcessLists:
@@ -39,89 +36,111 @@ class ProcessLists:
         self._win32 = win32
         self._held = held
         self._recorder = recorder
+        self._read = partial(read_whole, win32, held.handle)
 
-    def read_memory(self, address: int, size: int) -> bytes:
-        """Read all of a range; ValueError where only a part of it is there."""
-        data = self._win32.read_memory(self._held.handle, address, size)
-        if len(data) < size:
-            raise ValueError(f"only {len(data)} of {size} bytes could be read at 0x{address:x}")
-        return data
-
-    def read_threads(self) -> list[ThreadRow]:
-        """List the threads with their stacks."""
-        own = [thread for thread in self._win32.list_threads() if thread.pid == self._held.pid]
+    def read_threads(self, threads: Sequence[Thread]) -> list[ThreadRow]:
+        """Find the stacks of threads."""
         refused: list[str] = []
         rows = []
-        for thread in own:
-            teb, stack, stack64 = None, None, None
+        for thread in threads:
+            teb, name, stack, stack64 = None, None, None, None
             try:
-                teb = self._win32.find_teb(thread.tid)
+                teb, name = self._win32.describe_thread(thread.tid, self._held.pid)
                 stack, stack64 = self._read_stacks(teb)
             except (Win32Error, ValueError) as error:
                 refused.append(str(error))
-            name = self._win32.get_thread_name(thread.tid)
             rows.append(ThreadRow(thread.tid, name, thread.priority, teb, *_place(stack), *_place(stack64)))
         if refused:
-            reason = f"the stacks of {len(refused)} of {len(own)} threads are not known: {refused[0]}"
+            reason = f"the stacks of {len(refused)} of {len(rows)} threads are not known: {refused[0]}"
             self._recorder.miss("threads.stack", "partial", None, reason)
         self._recorder.miss("threads.sp", "unavailable", None, _NEVER_SEEN)
         return rows
 
     def _read_stacks(self, teb: int) -> tuple[Stack, Stack | None]:
         """Read the stack of a thread; under WOW64 that of the program, and the 64-bit one beside it."""
-        if not self._held.is_wow64:
-            return read_stack(self.read_memory, teb, self._held.bits), None
-        own = read_stack(self.read_memory, teb + TEB32_AT, 32)
-        return own, read_stack(self.read_memory, teb, 64)
+        if not self._held.has_blocks_of_both:
+            return read_stack(self._read, teb, self._held.bits), None
+        own = read_stack(self._read, teb + TEB32_AT, 32)
+        return own, read_stack(self._read, teb, 64)
 
-    def read_modules(self, regions: Sequence[Region], paths: Mapping[int, bytes | None]) -> list[ModuleRow]:
-        """List the modules with their headers; those in the map, where Toolhelp refuses its list.
+    def read_modules(
+        self, regions: Sequence[Region], paths: Mapping[int, bytes | None], images: Images
+    ) -> list[ModuleRow]:
+        """List the modules with their headers; those in the map, where Toolhelp refuses its list or has none.
 
-        It refuses the 32-bit modules of a process that is just starting, and under Wine those of any 32-bit
-        process to a 64-bit one.
+        It refuses the modules of a process that is just starting, the 64-bit ones to a 32-bit Python (299),
+        and under Wine those of any 32-bit process to a 64-bit one.
         """
+        reason, code = None, None
+        modules: list[Module] = []
         try:
             modules = self._win32.list_modules(self._held.pid)
         except Win32Error as error:
+            reason, code = str(error), error.code
+        if not modules:
             modules = _find_images(regions, paths)
-            reason = f"from the map, without what has no path there: {error}"
-            self._recorder.miss("modules", "partial", error.code, reason)
-        rows = [self._read_module(module) for module in modules]
+            because = reason or "Toolhelp lists none yet"
+            reason = f"from the map, without what has no path there: {because}"
+            self._recorder.miss("modules", "partial", code, reason)
+        rows = [self._read_module(module, paths, images) for module in modules]
+        in_use = {id(row.image) for row in rows}
+        for key in [key for key, image in images.items() if id(image) not in in_use]:
+            del images[key]
         unread = [row.base for row in rows if row.image is None]
         if unread:
             reason = f"the headers of {len(unread)} of {len(rows)} modules could not be read"
             self._recorder.miss("modules.headers", "partial", None, f"{reason}, first at 0x{unread[0]:x}")
         return rows
 
-    def _read_module(self, module: Module) -> ModuleRow:
+    def _read_module(self, module: Module, paths: Mapping[int, bytes | None], images: Images) -> ModuleRow:
+        image = None
         try:
-            image = parse_image(partial(self._read_image, module.base))
+            key = module.base, self._read(module.base, HEAD_SIZE)
+            if key not in images:
+                images[key] = parse_image(partial(self._read_image, module.base))
+            image = images[key]
         except (OSError, ValueError):
-            image = None
-        return ModuleRow(module.path, module.base, module.size, image)
+            pass  # it was unloaded meanwhile, or its headers are gone: the row stands without
+        path = module.path
+        if len(path) >= _TOOLHELP_CUTS_AT:
+            path = paths.get(module.base) or path
+        return ModuleRow(path, module.base, module.size, image)
 
     def _read_image(self, base: int, at: int, size: int) -> bytes:
-        return self.read_memory(base + at, size)
+        return self._read(base + at, size)
 
-    def read_peb(self) -> Peb:
-        """Read the environment block of the process, under WOW64 the 32-bit one."""
-        pid, handle = self._held.pid, self._held.handle
-        if self._held.is_wow64:
-            return read_peb(self.read_memory, find_peb32(self._win32, pid, handle), 32)
-        return read_peb(self.read_memory, self._win32.find_peb(handle), self._held.bits)
+    def list_heaps(self, peb: int | None, *, ask_toolhelp: bool) -> list[Heap]:
+        """List the heaps: from the environment block, the default heap first, else or on request of Toolhelp.
 
-    def list_heaps(self, peb: Peb | None) -> list[Heap]:
-        """Take the heaps of Toolhelp, else those in the environment block, the default heap first."""
-        listed = self._recorder.attempt("heaps", partial(self._win32.list_heaps, self._held.pid))
-        if listed or peb is None:
-            return listed or []
-        heaps = [Heap(address, 0 if at else _HEAP_DEFAULT) for at, address in enumerate(peb.heaps)]
-        if peb.has_list:
-            self._recorder.miss("heaps", "ok", None, "from the environment block of the process")
-        else:
+        For Toolhelp's list the system has the process itself look at its heaps, by a thread that it starts in
+        it; whoever only looks leaves that out (F43).
+        """
+        if ask_toolhelp:
+            listed = self._recorder.attempt("heaps", partial(self._win32.list_heaps, self._held.pid))
+            if listed:
+                return listed
+        if peb is None:
+            self._recorder.miss("heaps", "unavailable", None, "the environment block is not known")
+            return []
+        found = self._recorder.attempt("heaps", partial(read_heaps, self._read, peb, self._held.bits))
+        if found is None:
+            return []
+        if not found.is_whole:
             reason = "only the default heap: the process keeps no list of heaps"
             self._recorder.miss("heaps", "partial", None, reason)
-        return heaps
+        return [Heap(address, 0 if at else _HEAP_DEFAULT) for at, address in enumerate(found.addresses)]
+
+    def sum_heap_blocks(self, budget: Budget) -> list[BlockSums]:
+        """Add up the blocks of the heaps that Toolhelp lists; Win32Error where it lists none."""
+        pid = self._held.pid
+        heaps = self._win32.list_heaps(pid)
+        found = sum_blocks(partial(self._win32.walk_blocks, pid), heaps, budget)
+        gaps = [*filter(None, [found.truncated]), *found.refused[:1]]
+        if len(found.refused) > 1:
+            gaps.append(f"and {len(found.refused) - 1} more heaps")
+        if gaps:
+            self._recorder.miss("heap_blocks", "partial", None, "; ".join(gaps))
+        return found.rows
 
 
 def _find_images(regions: Sequence[Region], paths: Mapping[int, bytes | None]) -> list[Module]:

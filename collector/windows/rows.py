@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Heap", "Module", "Process", "Region", "Thread"]
+__all__ = ["Allocation", "Block", "Heap", "Module", "Process", "Region", "Thread"]
 
 
 class Region(NamedTuple):
@@ -17,6 +17,15 @@ class Region(NamedTuple):
     state: int
     protect: int
     type: int
+
+
+class Allocation(NamedTuple):
+    """One answer of NtQueryVirtualMemory, class 3; the commit is None where the system does not tell it."""
+
+    base: int
+    size: int
+    type: int
+    commit: int | None
 
 
 class Process(NamedTuple):
@@ -49,4 +58,11 @@ class Heap(NamedTuple):
     """One row of the heap list of Toolhelp; the id is the heap's address."""
 
     id: int
+    flags: int
+
+
+class Block(NamedTuple):
+    """One block of a heap; the flags are LF32_FIXED 1, LF32_FREE 2, LF32_MOVEABLE 4."""
+
+    size: int
     flags: int

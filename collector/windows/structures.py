@@ -6,12 +6,15 @@ Fixed-width types throughout: `ctypes.wintypes.DWORD` is 8 bytes on 64-bit Linux
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_int32, c_size_t, c_uint16, c_uint32, c_void_p
+from ctypes import c_int32, c_int64, c_size_t, c_uint16, c_uint32, c_uint64, c_void_p
 
 __all__ = [
-    "MEMORY_BASIC_INFORMATION",
     "HEAPENTRY32",
     "HEAPLIST32",
+    "JOBOBJECT_EXTENDED_LIMIT_INFORMATION",
+    "LUID_AND_ATTRIBUTES",
+    "MEMORY_BASIC_INFORMATION",
+    "MEMORY_REGION_INFORMATION",
     "MODULEENTRY32W",
     "OSVERSIONINFOW",
     "PERFORMANCE_INFORMATION",
@@ -21,6 +24,7 @@ __all__ = [
     "SYSTEM_INFO",
     "THREADENTRY32",
     "THREAD_BASIC_INFORMATION",
+    "TOKEN_PRIVILEGES",
     "UNICODE_STRING",
 ]
 
@@ -42,6 +46,24 @@ class MEMORY_BASIC_INFORMATION(ctypes.Structure):  # noqa: N801  # the names of 
         ("State", c_uint32),
         ("Protect", c_uint32),
         ("Type", c_uint32),
+    ]
+
+
+class MEMORY_REGION_INFORMATION(ctypes.Structure):  # noqa: N801
+    """Class 3 of NtQueryVirtualMemory, as the headers of System Informer know it.
+
+    CommitSize came after Windows 7, what follows it with Windows 10 1903 and 2004; the system tells how much
+    of it it has filled in. Up to CommitSize it is WIN32_MEMORY_REGION_INFORMATION of memoryapi.h.
+    """
+
+    _fields_ = [
+        ("AllocationBase", c_size_t),
+        ("AllocationProtect", c_uint32),
+        ("RegionType", c_uint32),
+        ("RegionSize", c_size_t),
+        ("CommitSize", c_size_t),
+        ("PartitionId", c_size_t),
+        ("NodePreference", c_size_t),
     ]
 
 
@@ -221,3 +243,36 @@ class UNICODE_STRING(ctypes.Structure):  # noqa: N801
     """ntdef.h; lengths in bytes."""
 
     _fields_ = [("Length", c_uint16), ("MaximumLength", c_uint16), ("Buffer", c_size_t)]
+
+
+class JOBOBJECT_EXTENDED_LIMIT_INFORMATION(ctypes.Structure):  # noqa: N801
+    """winnt.h, with JOBOBJECT_BASIC_LIMIT_INFORMATION and IO_COUNTERS in their places."""
+
+    _fields_ = [
+        ("PerProcessUserTimeLimit", c_int64),
+        ("PerJobUserTimeLimit", c_int64),
+        ("LimitFlags", c_uint32),
+        ("MinimumWorkingSetSize", c_size_t),
+        ("MaximumWorkingSetSize", c_size_t),
+        ("ActiveProcessLimit", c_uint32),
+        ("Affinity", c_size_t),
+        ("PriorityClass", c_uint32),
+        ("SchedulingClass", c_uint32),
+        ("IoInfo", c_uint64 * 6),
+        ("ProcessMemoryLimit", c_size_t),
+        ("JobMemoryLimit", c_size_t),
+        ("PeakProcessMemoryUsed", c_size_t),
+        ("PeakJobMemoryUsed", c_size_t),
+    ]
+
+
+class LUID_AND_ATTRIBUTES(ctypes.Structure):  # noqa: N801
+    """winnt.h; a LUID is two numbers of 32 bits."""
+
+    _fields_ = [("Luid", c_uint32 * 2), ("Attributes", c_uint32)]
+
+
+class TOKEN_PRIVILEGES(ctypes.Structure):  # noqa: N801
+    """winnt.h, for one privilege."""
+
+    _fields_ = [("PrivilegeCount", c_uint32), ("Privileges", LUID_AND_ATTRIBUTES * 1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from ctypes import byref, c_int32, c_uint16, c_uint32, c_uint64, sizeof
 
 from mmpscope.collector.windows import structures as sdk
@@ -48,10 +49,27 @@ class SystemCalls(Calls):
         return to_dict(found)
 
     def get_boot_time(self) -> int:
-        """Give the time at which the system was started (FILETIME): SystemTimeOfDayInformation."""
+        """Give the time at which the system was started (FILETIME): SystemTimeOfDayInformation.
+
+        Whoever sets the clock moves that time too; BootTimeBias is by how much, and is taken off again.
+        """
         answer = (c_uint64 * 6)()
         self._call_nt("NtQuerySystemInformation", c_int32(3), byref(answer), c_uint32(sizeof(answer)), None)
-        return int(answer[0])
+        return int(answer[0] - answer[4])
+
+    def get_large_page_minimum(self) -> int | None:
+        """Give the size of a large page in bytes; None where the processor has none."""
+        return int(self._kernel.GetLargePageMinimum()) or None
+
+    def read_registry(self, path: str, name: str) -> str:
+        """Read a text below HKEY_LOCAL_MACHINE; OSError where it is not there."""
+        if sys.platform != "win32":
+            raise OSError("there is no registry")
+        import winreg
+
+        access = winreg.KEY_READ | winreg.KEY_WOW64_64KEY
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, path, 0, access) as key:
+            return str(winreg.QueryValueEx(key, name)[0])
 
     def list_drives(self) -> dict[bytes, bytes]:
         r"""Give the device behind each drive letter: `\Device\HarddiskVolume3` behind `C:`."""

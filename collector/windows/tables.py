@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from mmpscope.collector.windows.heap_blocks import BlockSums
 from mmpscope.collector.windows.pages import COLUMNS, PageSums
 from mmpscope.collector.windows.pe import Image
-from mmpscope.collector.windows.rows import Heap, Region
+from mmpscope.collector.windows.rows import Allocation, Heap, Region
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Table
 
 __all__ = [
     "ModuleRow",
     "ThreadRow",
+    "tabulate_allocations",
+    "tabulate_heap_blocks",
     "tabulate_heaps",
     "tabulate_modules",
     "tabulate_regions",
@@ -78,8 +81,18 @@ def tabulate_heaps(rows: Sequence[Heap]) -> Table:
     return _tabulate(rows, Heap._fields, {})
 
 
+def tabulate_heap_blocks(rows: Sequence[BlockSums]) -> Table:
+    """Make the table heap_blocks: heap (its address), flags (LF32_*), size_class, blocks, bytes."""
+    return _tabulate(rows, BlockSums._fields, {})
+
+
+def tabulate_allocations(rows: Sequence[Allocation]) -> Table:
+    """Make the table allocations: start, size, RegionType, CommitSize (MEMORY_REGION_INFORMATION)."""
+    return _tabulate(rows, ("start", "size", "RegionType", "CommitSize"), {})
+
+
 def tabulate_modules(rows: Sequence[ModuleRow]) -> Table:
-    """Make the table modules: path, low, high, machine, timestamp, checksum, pdb, build_id."""
+    """Make the table modules: path, low, high, machine, timestamp, checksum, pdb, build_id, file_version."""
     images = [row.image for row in rows]
     columns = {
         "path": Plain("text", [row.path for row in rows], "wtf-8"),
@@ -90,11 +103,10 @@ def tabulate_modules(rows: Sequence[ModuleRow]) -> Table:
             for name in ("machine", "timestamp", "checksum")
         },
         "pdb": Plain("text", [None if image is None else image.pdb for image in images], "bytes"),
-        "build_id": Plain(
-            "text",
-            [image.build_id.encode() if image and image.build_id else None for image in images],
-            "utf-8",
-        ),
+        **{
+            name: Plain("text", [_encode(image and getattr(image, name)) for image in images], "utf-8")
+            for name in ("build_id", "file_version")
+        },
     }
     return encode_table(columns, len(rows))
 
@@ -117,6 +129,10 @@ def tabulate_sections(rows: Sequence[ModuleRow]) -> Table:
         },
     }
     return encode_table(columns, len(found))
+
+
+def _encode(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
 
 
 def _tabulate(rows: Sequence[NamedTuple], names: Sequence[str], texts: dict[str, str]) -> Table:

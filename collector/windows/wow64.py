@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from mmpscope.collector.windows.api import Win32
+from mmpscope.collector.windows.blocks import read_peb_address
 from mmpscope.collector.windows.errors import Win32Error
+from mmpscope.collector.windows.held import Held, read_whole
+from mmpscope.collector.windows.rows import Thread
 
 __all__ = ["TEB32_AT", "find_peb32"]
 
 TEB32_AT = 0x2000
 """The 32-bit block of a thread lies two pages above the 64-bit one (TEB.WowTebOffset on Windows 10)."""
-_PEB_OF_TEB32 = 0x30
 _LOWEST_ADDRESS = 0x10000
 
 
-def find_peb32(win32: Win32, pid: int, handle: int) -> int:
-    """Give the address of the 32-bit process environment block; Win32Error where it cannot be had.
+def find_peb32(win32: Win32, held: Held, threads: Sequence[Thread]) -> int:
+    """Give the address of the 32-bit process environment block; Win32Error or ValueError where it is unknown.
 
     Windows tells it by ProcessWow64Information. Wine says 1 there, for yes: then a thread's block tells it.
     """
-    told = win32.find_wow64_peb(handle)
+    told = win32.find_wow64_peb(held.handle)
     if told >= _LOWEST_ADDRESS:
         return told
-    read, refusal = partial(win32.read_memory, handle), None
-    for thread in win32.list_threads():
-        if thread.pid == pid:
-            try:
-                place = win32.find_teb(thread.tid) + TEB32_AT + _PEB_OF_TEB32
-                return int.from_bytes(read(place, 4), "little")
-            except Win32Error as error:
-                refusal = error
-    raise refusal or Win32Error("NtQueryInformationProcess", 87, "no 32-bit environment block is known")
+    read = partial(read_whole, win32, held.handle)
+    refusal: Win32Error | ValueError = ValueError("no 32-bit environment block is known")
+    for thread in threads:
+        try:
+            teb, _ = win32.describe_thread(thread.tid, held.pid)
+            return read_peb_address(read, teb + TEB32_AT, 32)
+        except (Win32Error, ValueError) as error:
+            refusal = error
+    raise refusal

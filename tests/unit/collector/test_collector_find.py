@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mmpscope.collector.base import ProcessRow
 from mmpscope.collector.errors import CollectError, UsageError
-from mmpscope.collector.find import find_pid
+from mmpscope.collector.find import find_process
 from mmpscope.collector.names import make_file_name, printable
 from mmpscope.collector.ps import format_rows
 
@@ -53,13 +53,13 @@ ROWS = [
 )
 def test_a_name_is_found_exactly_else_by_its_beginning(wanted: str, pid: int) -> None:
     """comm or executable, exact before prefix, and what has memory before what has none."""
-    assert find_pid(wanted, ROWS, own_pid=None) == pid
+    assert find_process(wanted, ROWS, own_pid=None).pid == pid
 
 
 def test_several_hits_are_listed_and_refused() -> None:
     """An ambiguous name is exit 2, with pid, user and name of each to choose from."""
     with pytest.raises(UsageError, match="2 processes fit 'worker'") as caught:
-        find_pid("worker", ROWS, own_pid=None)
+        find_process("worker", ROWS, own_pid=None)
     assert caught.value.exit_code == 2
     assert [line.split()[:2] for line in str(caught.value).splitlines()[2:]] == [
         ["14", "root"],
@@ -69,14 +69,14 @@ def test_several_hits_are_listed_and_refused() -> None:
 
 def test_we_ourselves_do_not_count() -> None:
     """The collector that looks for python3 is called python3 itself."""
-    assert find_pid("worker", ROWS, own_pid=15) == 14
+    assert find_process("worker", ROWS, own_pid=15).pid == 14
 
 
 @pytest.mark.parametrize("wanted", ["nothing", "", "ginx"])
 def test_no_hit_is_said(wanted: str) -> None:
     """A name that nothing has, or that is only a part of one, is exit 3; an empty one fits all."""
     with pytest.raises((CollectError, UsageError)):
-        find_pid(wanted, ROWS, own_pid=None)
+        find_process(wanted, ROWS, own_pid=None)
 
 
 def test_names_that_act_are_shown_as_escapes() -> None:

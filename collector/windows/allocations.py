@@ -1,0 +1,32 @@
+"""What the system knows of each allocation as a whole: its kind, and how much of it is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Callable
+
+from mmpscope.collector.windows.errors import Win32Error
+from mmpscope.collector.windows.rows import Allocation, Region
+
+__all__ = ["read_allocations"]
+
+_MOST_REFUSALS = 8
+
+
+def read_allocations(query: Callable[[int], Allocation], regions: Sequence[Region]) -> list[Allocation]:
+    """Ask once for each allocation of a map; Win32Error where the system answers none of the first.
+
+    One that was released meanwhile is left out.
+    """
+    found: list[Allocation] = []
+    refusals = 0
+    for base in dict.fromkeys(region.allocation_base for region in regions):
+        try:
+            found.append(query(base))
+        except Win32Error:
+            refusals += 1
+            if (
+                not found and refusals == _MOST_REFUSALS
+            ):  # Wine, and Windows before Vista, know no such question
+                raise
+    return found
