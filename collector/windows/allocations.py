@@ -11,6 +11,7 @@ from mmpscope.collector.windows.rows import Allocation, Region
 __all__ = ["read_allocations"]
 
 _MOST_REFUSALS = 8
+"""Windows before Vista knows no such question: it need not be asked 100,000 times."""
 
 
 def read_allocations(query: Callable[[int], Allocation], regions: Sequence[Region]) -> list[Allocation]:
@@ -25,8 +26,6 @@ def read_allocations(query: Callable[[int], Allocation], regions: Sequence[Regio
             found.append(query(base))
         except Win32Error:
             refusals += 1
-            if (
-                not found and refusals == _MOST_REFUSALS
-            ):  # Wine, and Windows before Vista, know no such question
+            if not found and refusals == _MOST_REFUSALS:
                 raise
     return found

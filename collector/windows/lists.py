@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from mmpscope.collector.recorder import Recorder
@@ -116,9 +117,8 @@ class ProcessLists:
         it; whoever only looks leaves that out (F43).
         """
         if ask_toolhelp:
-            listed = self._recorder.attempt("heaps", partial(self._win32.list_heaps, self._held.pid))
-            if listed:
-                return listed
+            with suppress(Win32Error):  # the walk of the blocks, which needs this list too, tells why
+                return self._recorder.require("heaps", partial(self._win32.list_heaps, self._held.pid))
         if peb is None:
             self._recorder.miss("heaps", "unavailable", None, "the environment block is not known")
             return []

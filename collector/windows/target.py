@@ -136,6 +136,8 @@ class WindowsTarget:
         try:
             snapshot = self._reader.read(self._usable, capture)
         except Win32Error as error:
+            if not self.is_alive():  # whose memory is refused with 5 then
+                raise self._gone() from error
             raise self._explain(error) from error
         if not self.is_alive():
             raise self._gone()
