@@ -20,12 +20,14 @@ def read_allocations(query: Callable[[int], Allocation], regions: Sequence[Regio
     One that was released meanwhile is left out.
     """
     found: list[Allocation] = []
-    refusals = 0
+    refusals: list[Win32Error] = []
     for base in dict.fromkeys(region.allocation_base for region in regions):
         try:
             found.append(query(base))
-        except Win32Error:
-            refusals += 1
-            if not found and refusals == _MOST_REFUSALS:
-                raise
+        except Win32Error as error:
+            refusals.append(error)
+            if not found and len(refusals) == _MOST_REFUSALS:
+                break
+    if refusals and not found:
+        raise refusals[0]
     return found

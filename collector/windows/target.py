@@ -129,16 +129,14 @@ class WindowsTarget:
         try:
             self._win32.make_region_query(self._held.handle)(self._usable["start"])
         except Win32Error as error:
-            raise self._explain(error) from error
+            raise self._judge(error) from error
 
     def take_snapshot(self, capture: Capture) -> Snapshot:
         """Collect one snapshot; ProcessGoneError if the process ended, CollectError if refused."""
         try:
             snapshot = self._reader.read(self._usable, capture)
         except Win32Error as error:
-            if not self.is_alive():  # whose memory is refused with 5 then
-                raise self._gone() from error
-            raise self._explain(error) from error
+            raise self._judge(error) from error
         if not self.is_alive():
             raise self._gone()
         if "name" not in snapshot.process:
@@ -159,6 +157,10 @@ class WindowsTarget:
 
     def _gone(self) -> ProcessGoneError:
         return ProcessGoneError(self.pid, printable(self.name) or None, "its map")
+
+    def _judge(self, error: Win32Error) -> CollectError:
+        """Tell what a refusal means: the memory of a process that ended is refused with 5 as well."""
+        return self._explain(error) if self.is_alive() else self._gone()
 
     def _explain(self, error: Win32Error) -> CollectError:
         if error.code == ERROR_INVALID_PARAMETER and error.function == "OpenProcess":

@@ -30,6 +30,8 @@ def walk_regions(query: Callable[[int], Region], start: int, end: int) -> Walk:
     An answer that does not lead on ends the walk: size 0, a base above what was asked for, or an end that
     wraps: a 32-bit process was told base 0xffff0000 and size 0x10000, whose sum is 0 in 32 bits (F38). A
     refused call ends it as well: what is wrong with one address is not cured by trying the next page (F37).
+    Of a region that begins below what was asked for, as its neighbours became part of it meanwhile, only the
+    rest counts.
     """
     walk = Walk(end=start)
     while walk.end < end:
@@ -42,6 +44,8 @@ def walk_regions(query: Callable[[int], Region], start: int, end: int) -> Walk:
         if found.size <= 0 or found.base > walk.end or following <= walk.end or following > _TOP:
             walk.stopped = f"the answer for 0x{walk.end:x} is base 0x{found.base:x}, size 0x{found.size:x}"
             break
+        if found.base < walk.end:
+            found = found._replace(base=walk.end, size=following - walk.end)
         if found.state != MEM_FREE:
             walk.regions.append(found)
         walk.end = following
