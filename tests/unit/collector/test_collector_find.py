@@ -79,6 +79,33 @@ def test_no_hit_is_said(wanted: str) -> None:
         find_process(wanted, ROWS, own_pid=None)
 
 
+WINDOWS_ROWS = [
+    _row(40, b"Notepad.exe"),
+    _row(44, b"notepad++.exe"),
+    _row(48, b"\xc3\x84rger.EXE"),
+    _row(52, b"odd\xed\xa0\x80.exe"),
+    _row(4, b"System", has_memory=False),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "pid"),
+    [
+        ("notepad", 40),
+        ("NOTEPAD.EXE", 40),
+        ("notepad+", 44),
+        ("\xe4rger", 48),
+        ("odd\udced\udca0\udc80", 52),
+        ("system", 4),
+    ],
+)
+def test_on_windows_capital_letters_and_exe_do_not_matter(wanted: str, pid: int) -> None:
+    """`notepad` is Notepad.exe, exactly, and not the beginning of two; elsewhere each letter counts."""
+    assert find_process(wanted, WINDOWS_ROWS, None, is_windows=True).pid == pid
+    with pytest.raises(CollectError, match="no process is called"):
+        find_process("notepad.exe", WINDOWS_ROWS, None, is_windows=False)
+
+
 def test_names_that_act_are_shown_as_escapes() -> None:
     """Control characters, direction marks and bytes that are no UTF-8 do not reach the terminal."""
     assert printable(b"a\x1b[31mb\n") == "a\\x1b[31mb\\n"
@@ -93,10 +120,13 @@ def test_names_that_act_are_shown_as_escapes() -> None:
         (b"../../etc/x y", 7, "etc_x_y-7-20010909T014640Z.mmp"),
         (b"\xff\x1b", 7, "process-7-20010909T014640Z.mmp"),
         (b"server", None, "server-20010909T014640Z.mmp"),
+        (b"Notepad.EXE", 8, "Notepad-8-20010909T014640Z.mmp"),
+        (b"con.d", 8, "_con.d-8-20010909T014640Z.mmp"),
+        (b'a<b>:"|?*c', 8, "a_b_c-8-20010909T014640Z.mmp"),
     ],
 )
 def test_default_file_names_are_plain(name: bytes, pid: int | None, expected: str) -> None:
-    """A process cannot lead our output out of the current directory by its name."""
+    """A process cannot lead our output elsewhere by its name: another directory, a device of Windows."""
     assert make_file_name(name, pid, 1_000_000_000) == expected
 
 
