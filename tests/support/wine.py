@@ -8,17 +8,28 @@ is compiled. All of it lies in a cache folder (`MMP_WINE`, default ~/.cache/mmps
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-__all__ = ["BITS", "WinePython", "compile_program", "find_wine_python", "hold_session", "set_up", "to_windows"]
+__all__ = [
+    "BITS",
+    "WinePython",
+    "compile_program",
+    "find_wine_python",
+    "hold_session",
+    "read_to_end",
+    "set_up",
+    "to_windows",
+]
 
 BITS = (64, 32)
 _PANDA = "panda3d==1.10.16"
@@ -96,21 +107,36 @@ class WinePython:
     ) -> subprocess.CompletedProcess[str]:
         """Run it to its end, and give what it said with plain line ends; TimeoutExpired where it hangs."""
         with self.start(*arguments, program=program, **environment) as process:
-            try:
-                out, err = process.communicate(timeout=_PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
+            out, err = read_to_end(process)
         texts = [data.decode("utf-8", "replace").replace("\r\n", "\n") for data in (out, err)]
         return subprocess.CompletedProcess(process.args, process.returncode, *texts)
 
 
+def read_to_end(process: subprocess.Popen[bytes], patience_s: float = _PATIENCE_S) -> tuple[bytes, bytes]:
+    """Read what a program says until it ends; what hangs is ended, and TimeoutExpired comes out.
+
+    Not until its pipes are closed: services of Wine that it was the first to need (rpcss.exe) keep them.
+    """
+    assert process.stdout is not None
+    assert process.stderr is not None
+    said = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
+    end = time.monotonic() + patience_s
+    while True:
+        has_ended = process.poll() is not None
+        ready, _, _ = select.select(said, [], [], 0 if has_ended else 0.02)
+        blocks = {number: os.read(number, 1 << 16) for number in ready}
+        for number, block in blocks.items():
+            said[number] += block
+        if has_ended and not any(blocks.values()):
+            return said[process.stdout.fileno()], said[process.stderr.fileno()]
+        if time.monotonic() > end:
+            process.kill()
+            raise subprocess.TimeoutExpired(process.args, patience_s)
+
+
 @contextmanager
 def hold_session(python: WinePython) -> Iterator[None]:
-    """Have Wine's own processes run on between the programs of the body: starting them takes a second.
-
-    It also takes three more until a program's pipes are closed, as they keep those of whoever started them.
-    """
+    """Have Wine's own processes run on between the programs of the body: starting them takes a second."""
     with python.start("-c", "import sys; sys.stdin.read()", has_input=True):
         yield
 
@@ -145,7 +171,11 @@ def set_up(bits: Sequence[int] = BITS) -> None:
     python = WinePython(folder, bits[0])
     if not (folder / "prefix" / "system.reg").exists():
         subprocess.run(
-            ["wineboot", "-i"], stdin=subprocess.DEVNULL, check=True, env=python.environment, timeout=_PATIENCE_S
+            ["wineboot", "-i"],
+            stdin=subprocess.DEVNULL,
+            check=True,
+            env=python.environment,
+            timeout=_PATIENCE_S,
         )
     for width in bits:
         done = WinePython(folder, width).run("-c", "import sys; print(sys.version)")
@@ -154,7 +184,7 @@ def set_up(bits: Sequence[int] = BITS) -> None:
 
 
 def compile_program(source: Path, program: Path, bits: int) -> None:
-    """Compile a C file for Windows; FileNotFoundError without the compiler, CalledProcessError if it fails."""
+    """Compile a C file for Windows; FileNotFoundError without the compiler, CalledProcessError on errors."""
     command = [_COMPILERS[bits], "-municode", "-O1", "-s", "-o", str(program), str(source)]
     subprocess.run(command, check=True)
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from mmpscope import analysis
 from mmpscope.analysis import LoadedSnapshot
-
 from support.wine import WinePython, to_windows
 
 __all__ = ["PROGRAMS", "Target", "WineCollector", "make_once", "run_target"]
@@ -93,11 +92,11 @@ def make_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     base = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent
-    folder, unfinished = base / name, base / f"{name}.new"
+    folder, is_full = base / name, base / f"{name}.full"
     with (base / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            unfinished.mkdir()
-            make(unfinished)
-            unfinished.rename(folder)
+        if not is_full.exists():
+            folder.mkdir(exist_ok=True)
+            make(folder)
+            is_full.touch()
     return folder

@@ -27,7 +27,14 @@ FILE_MAP_WRITE, FILE_MAP_READ = 2, 4
 PAGE = 4096
 
 kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-for name in ("VirtualAlloc", "GetProcessHeap", "HeapAlloc", "CreateFileMappingW", "MapViewOfFile", "CreateFileW"):
+for name in (
+    "VirtualAlloc",
+    "GetProcessHeap",
+    "HeapAlloc",
+    "CreateFileMappingW",
+    "MapViewOfFile",
+    "CreateFileW",
+):
     getattr(kernel, name).restype = c_void_p
 kernel.LoadLibraryW.restype = c_void_p
 

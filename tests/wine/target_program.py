@@ -63,7 +63,7 @@ def find_stack() -> tuple[int, int, int]:
 
 
 def walk() -> list[tuple[int, ...]]:
-    """Give base, allocation base, its protection, size, state, protection and type of all that is not free."""
+    """Give all that is not free: base, allocation base, its protection, size, state, protection, type."""
     wide = sizeof(c_void_p) == 8
     offsets = (0, 8, 16, 24, 32, 36, 40) if wide else (0, 4, 8, 12, 16, 20, 24)
     widths = (8, 8, 4, 8, 4, 4, 4) if wide else (4,) * 7

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from mmpscope import analysis
 from mmpscope.analysis import LoadedSnapshot
-from support.wine import WinePython, to_windows
+from support.wine import WinePython, read_to_end, to_windows
 from support.wine_collecting import PROGRAMS, Target, WineCollector
 
 pytestmark = pytest.mark.real
@@ -163,12 +163,22 @@ def test_what_wine_lacks_is_listed_with_its_code(seen: Seen) -> None:
         "working set": ("unavailable", 87),
         "allocations": ("unavailable", 1),
         "threads.sp": ("unavailable", None),
-        "heaps": ("partial", 120),
+        "heaps": ("partial", None),
     }
     if (seen.target.facts["bits"], seen.collector_bits) == (32, 64):
         expected["modules"] = ("partial", 998)
     assert missing == expected
     assert all(row.reason for row in seen.snapshot.raw.capability if row.state != "ok")
+
+
+def test_the_heap_list_that_wine_lacks_is_named_where_it_is_asked_for(
+    collector: WineCollector, targets: dict[int, Target], tmp_path: Path
+) -> None:
+    """`--heap-blocks` needs Toolhelp's list of heaps: 120 is in the file, and the rest of the snapshot."""
+    snapshot = collector.collect(tmp_path / "heaps.mmp", targets[64].pid, "--heap-blocks")
+    missing = {row.item: (row.state, row.code) for row in snapshot.raw.capability}
+    assert missing["heap_blocks"] == ("unavailable", 120)
+    assert snapshot.decode("heaps").num_rows == 1
 
 
 def test_unknown_working_sets_are_null_and_not_zero(seen: Seen) -> None:
@@ -197,14 +207,16 @@ def test_f43_looking_makes_no_process_and_changes_nothing(
     collector: WineCollector, pythons: dict[int, WinePython], targets: dict[int, Target], tmp_path: Path
 ) -> None:
     """While the collector runs, the only new process is its own; the target's map is as before."""
+    # The first look starts services of Wine that it needs; they run on.
+    collector.collect(tmp_path / "first.mmp", targets[64].pid)
     before = targets[64].walk()
-    watcher = pythons[64].start(to_windows(PROGRAMS / "watcher_program.py"), has_input=True)
-    with watcher:
+    with pythons[64].start(to_windows(PROGRAMS / "watcher_program.py"), has_input=True) as watcher:
+        assert watcher.stdin is not None
         assert watcher.stdout is not None
         watcher.stdout.readline()
         collector.collect(tmp_path / "watched.mmp", targets[64].pid)
-        out, _ = watcher.communicate(timeout=60)
-    new = json.loads(out)
+        watcher.stdin.close()
+        new = json.loads(read_to_end(watcher)[0])
     assert [name for _, _, name in new] == ["python.exe"]
     assert targets[64].pid not in {parent for _, parent, _ in new}
     assert targets[64].walk() == before

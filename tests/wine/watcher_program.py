@@ -35,13 +35,13 @@ class Process(Structure):
     ]
 
 
-def list_processes() -> set[tuple[int, int, str]]:
-    """Give pid, parent and name of what runs now."""
+def list_processes() -> dict[int, tuple[int, str]]:
+    """Give parent and name of what runs now, by pid; one that is just starting has no name yet."""
     snapshot = c_void_p(kernel.CreateToolhelp32Snapshot(PROCESSES, 0))
-    row, found = Process(size=sizeof(Process)), set()
+    row, found = Process(size=sizeof(Process)), {}
     more = kernel.Process32FirstW(snapshot, byref(row))
     while more:
-        found.add((row.pid, row.parent, row.name))
+        found[row.pid] = (row.parent, row.name)
         more = kernel.Process32NextW(snapshot, byref(row))
     kernel.CloseHandle(snapshot)
     return found
@@ -53,10 +53,10 @@ def main() -> None:
     threading.Thread(target=lambda: (sys.stdin.read(), has_ended.set())).start()
     first = list_processes()
     print("looking", flush=True)
-    seen = set(first)
+    seen = {}
     while not has_ended.wait(0.005):
-        seen |= list_processes()
-    print(json.dumps(sorted(seen - first)))
+        seen.update(list_processes())
+    print(json.dumps([(pid, *row) for pid, row in seen.items() if pid not in first]))
 
 
 if __name__ == "__main__":
