@@ -26,9 +26,10 @@ _MOST_RIGHTS = 64
 def list_allocations(snapshot: LoadedSnapshot) -> pa.Table:
     """Return schema.ALLOCATIONS, one row an allocation, sorted by address.
 
-    Type, subtype and details are those of the first region that is no guard. Protection lists the different
-    rights of its regions, as in ``r--p, r-xp, rw-p``. Where the source states its allocations (VMMap), all
-    but ``first`` is as it says, blocks too: it counts other things than the regions that it lists.
+    Type, subtype and details are those of the first region that is no guard; details without the section of
+    an image. Protection lists the different rights of its regions, as in ``r--p, r-xp, rw-p``. Where the
+    source states its allocations (VMMap), all but ``first`` is as it says, blocks too: it counts other things
+    than the regions that it lists.
     """
     stated = snapshot.stated_allocations
     return _join_regions(snapshot) if stated is None else _take_stated(stated, RawColumns(snapshot.regions))
@@ -55,8 +56,9 @@ def _join_regions(snapshot: LoadedSnapshot) -> pa.Table:
     groups = group_by(regions.numbers("allocation").values)
     shown = _choose_shown(regions, groups)
     columns: dict[str, object] = {name: groups.sum(regions.numbers(name)).numbers for name in COUNTERS}
-    columns |= {name: regions.text(name).take(shown) for name in ("snapshot", "type", "subtype", "details")}
+    columns |= {name: regions.text(name).take(shown) for name in ("snapshot", "type", "subtype")}
     columns |= {
+        "details": snapshot.classified.told.take(shown),
         "address": Numbers(regions.numbers("address").values[groups.first]),
         "size": groups.sum(regions.numbers("size")).numbers,
         "end": Numbers(groups.max(regions.numbers("end").values)),

@@ -49,7 +49,8 @@ def _judge_figures(snapshot: LoadedSnapshot) -> list[Capability]:
             lacks = _name_lacking(regions, needs) + _find_reason(snapshot, figure, needs)
             reason = f"{regions.rows - int(known.sum())} of {regions.rows} regions {lacks}"
             judged.append(Capability(item, state, None, reason))
-    return judged
+    others = (name for name in estimates if name not in family.needs)
+    return judged + [Capability(f"regions.{name}", "partial", None, estimates[name]) for name in others]
 
 
 def _name_lacking(regions: RawColumns, needs: Sequence[str]) -> str:

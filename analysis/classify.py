@@ -34,17 +34,21 @@ Search = Callable[[Any], Bools]
 class Surroundings:
     """What the snapshot knows besides its regions: raw tables, and facts about the process.
 
-    ``thread_count`` and ``stack_limit`` are None where unknown; ``bits`` is 32 or 64.
+    ``thread_count``, ``stack_limit`` and ``peb`` (address of the process environment block of Windows) are
+    None where unknown; ``bits`` is 32 or 64.
     """
 
     threads: RawColumns
     modules: RawColumns
     segments: RawColumns
     allocations: RawColumns
+    heaps: RawColumns
+    sections: RawColumns
     page: int
     bits: int
     thread_count: int | None = None
     stack_limit: int | None = None
+    peb: int | None = None
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 __all__ = ["Family", "find_family"]
 
 
+def _add_nothing(told: Text, _: Layout, __: Classes, ___: Surroundings) -> Text:
+    return told
+
+
 @dataclass(frozen=True)
 class Family:
     """What a family of columns does in its own way.
 
     ``compute_figures`` takes raw columns, sizes, page size and rights, and notes faults. ``needs`` tells why
-    a figure is null, ``judge_estimates`` which ones are known and yet not exact.
+    a figure is null, ``judge_estimates`` which ones (and which types) are known and yet not exact.
+    ``describe_parts`` adds to the details what tells the parts of one allocation from each other.
     """
 
     read_rights: Callable[[RawColumns], Rights]
@@ -40,6 +45,7 @@ class Family:
     describe_regions: Callable[[Layout, Classes, Surroundings], Text]
     needs: Needs
     judge_estimates: Callable[[RawColumns], Mapping[str, str]]
+    describe_parts: Callable[[Text, Layout, Classes, Surroundings], Text] = _add_nothing
 
 
 _HOMES = {

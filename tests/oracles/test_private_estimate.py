@@ -54,3 +54,34 @@ def test_commit_is_exactly_what_vmmap_states() -> None:
     guessed = load_table([_ask_windows(row) for row in save.regions.to_pylist()])
     assert guessed.regions.column("committed").to_pylist() == save.regions.column("committed").to_pylist()
     assert _sum_private(save, "Image") == 92_628 * K
+
+
+def _say_of_pages(row: dict[str, Any]) -> dict[str, Any]:
+    """Add what QueryWorkingSetEx must have said for VMMap to count what it counted."""
+    absent = row["committed"] - row["shareable_ws"] - row["private"]
+    pages = {"TotalWS": "total_ws", "PrivateWS": "private_ws", "ShareableWS": "shareable_ws"}
+    return _ask_windows(row) | {name: row[ours] for name, ours in pages.items()} | {"AbsentShared": absent}
+
+
+def test_private_of_images_is_commit_less_shared_pages_resident_or_not() -> None:
+    """VMMap's 92,628 K of images leave for absent shared pages in each block what can be there: no less than
+    none, and no more than is not resident. From such pages our formula gives every figure of VMMap again.
+    """
+    images = [row for row in _load_save().regions.to_pylist() if row["type"] == "Image"]
+    asked = [_say_of_pages(row) for row in images]
+    for row, pages in zip(images, asked, strict=True):
+        assert 0 <= pages["AbsentShared"] <= row["committed"] - row["total_ws"]
+    ours = load_table(asked)
+    assert ours.regions.column("private").to_pylist() == [row["private"] for row in images]
+    assert _sum_private(ours, "Image") == 92_628 * K
+    assert ours.regions.column("fault").null_count == len(images)
+
+
+def test_heaps_add_up_to_what_vmmap_says_of_heap() -> None:
+    """One row a heap by VMMap's number, and together the line Heap of its own summary."""
+    heaps = [row for row in _load_save().heaps.to_pylist() if row["type"] == "Heap"]
+    assert sorted(row["name"] for row in heaps) == sorted(f"heap {number}" for number in range(1, 11))
+    sums = [
+        sum(row[name] for row in heaps) for name in ("size", "committed", "private", "total_ws", "blocks")
+    ]
+    assert sums == [87_464 * K, 72_356 * K, 72_356 * K, 21_812 * K, 529]
