@@ -45,6 +45,7 @@ class OutputFile:
         self._descriptor = descriptor
         self._temporary = temporary
         self._force = force
+        self._is_locked = False
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, force: bool) -> OutputFile:
@@ -84,6 +85,7 @@ class OutputFile:
             else:
                 what = f"it cannot be locked ({error.strerror}). Name a file on another file system."
             raise OutputError(f"{self.path}: {what}") from error
+        self._is_locked = True
 
     def write(self, data: bytes) -> None:
         """Append ``data``, in one write where the system takes it whole; if it fails, none of it stays."""
@@ -118,6 +120,8 @@ class OutputFile:
             self._temporary = None
             if _IS_WINDOWS:
                 self._descriptor = os.open(self.path, os.O_RDWR | _BINARY)
+                if self._is_locked:  # the lock went with the descriptor that was closed
+                    self.lock()
 
     def sync(self) -> None:
         """Have everything on the disk."""
