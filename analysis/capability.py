@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["list_capability"]
 
-_WORKING_SETS = "working_sets"
-"""The item by which a source of Windows says that it does not tell what is resident."""
+_WORKING_SETS = {"working_sets", "working set"}
+"""Items by which a reader, or our collector, says of Windows that it does not tell what is resident."""
 _COUNTERS = "smaps"
 """The item by which a source of Linux says so."""
 
@@ -60,7 +60,7 @@ def _name_lacking(regions: RawColumns, needs: Sequence[str]) -> str:
 
 def _find_reason(snapshot: LoadedSnapshot, figure: str, needs: Sequence[str]) -> str:
     """Return the source's own words on why it lacks a figure, behind a colon; empty where it has none."""
-    names = {figure, *needs, _COUNTERS} | ({_WORKING_SETS} if figure.endswith("_ws") else set())
+    names = {figure, *needs, _COUNTERS} | (_WORKING_SETS if figure.endswith("_ws") else set())
     wanted = names | {f"regions.{name}" for name in names}
     reasons = (item.reason for item in snapshot.raw.capability if item.item in wanted and item.state != "ok")
     return next((f": {reason}" for reason in reasons if reason), "")

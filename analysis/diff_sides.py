@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Uints
 from mmpscope.analysis.diff_evidence import join_texts, list_alike, pair_names, pair_rights
 from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.families import find_family
 from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, find_ends, settle
 from mmpscope.analysis.mapping_count import find_counted
 from numpy.typing import NDArray
@@ -22,9 +23,9 @@ __all__ = [
     "Side",
     "find_offset",
     "forget_estimates",
-    "is_estimated",
     "keep_common",
     "list_compared",
+    "list_estimates",
     "narrow_sides",
     "number_facts",
     "number_values",
@@ -112,22 +113,32 @@ def read_side(regions: pa.Table) -> Side:
     return Side(columns, rows, starts, columns.numbers("end").values[rows])
 
 
-def is_estimated(regions: pa.Table, other: pa.Table) -> bool:
-    """Tell if some figures of one side are only estimates (figures.py), and those of the other are not.
+def list_estimates(regions: pa.Table, other: pa.Table) -> tuple[str, ...]:
+    """List the figures of one side that are estimates, where the other has them exact, or by other means.
 
-    Without VmFlags, MAP_NORESERVE is not seen, nor what was once writable.
+    Without VmFlags, Linux does not show MAP_NORESERVE, nor what was once writable. On Windows a light look
+    takes all of an image for private that may become so.
     """
-    return len(regions) > 0 and "VmFlags" not in regions.column_names and "VmFlags" in other.column_names
+    if not len(regions):
+        return ()
+    sides = [RawColumns(regions), RawColumns(other)]
+    own, theirs = (find_family(side).judge_estimates(side) for side in sides)
+    return tuple(name for name in ESTIMATES if name in own and own[name] != theirs.get(name))
 
 
-def forget_estimates(answer: pa.Table) -> pa.Table:
+def forget_estimates(answer: pa.Table, regions: pa.Table, other: pa.Table) -> pa.Table:
     """Make unknown what was estimated: beside an exact figure it would look like a change.
 
     What is no region has exact figures, and so has a type without regions.
     """
+    estimates = list_estimates(regions, other)
+    if not estimates:
+        return answer
     types, size = (answer.column(name) for name in ("type", "size"))
-    exact = pc.or_(pc.is_in(types.cast(pa.string()), pa.array(OUTSIDE)), pc.equal(size, 0))
-    for name in ESTIMATES:
+    doubtful = pa.array(find_family(RawColumns(regions)).estimated_types)
+    outside = pc.is_in(types.cast(pa.string()), pa.array(OUTSIDE))
+    exact = pc.or_(pc.or_(outside, pc.equal(size, 0)), pc.invert(pc.is_in(types.cast(pa.string()), doubtful)))
+    for name in estimates:
         place, field = answer.column_names.index(name), answer.schema.field(name)
         kept = pc.if_else(exact, answer.column(name), pa.scalar(None, field.type))
         answer = answer.set_column(place, field, kept)

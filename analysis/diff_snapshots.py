@@ -17,7 +17,6 @@ from mmpscope.analysis.diff_scope import Scope, find_scope
 from mmpscope.analysis.diff_segments import split_facts
 from mmpscope.analysis.diff_sides import (
     forget_estimates,
-    is_estimated,
     keep_common,
     list_compared,
     narrow_sides,
@@ -181,7 +180,7 @@ def _choose_mode(asked: str | None, identity: Comparison, scope: Scope) -> tuple
 
 
 def _forget_estimates(answer: pa.Table, side: LoadedSnapshot, other: LoadedSnapshot) -> pa.Table:
-    return forget_estimates(answer) if is_estimated(side.regions, other.regions) else answer
+    return forget_estimates(answer, side.regions, other.regions)
 
 
 def _diff_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope) -> tuple[pa.Table, pa.Table]:

@@ -20,7 +20,7 @@ from mmpscope.analysis.diff_rows import (
     to_signed,
 )
 from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
-from mmpscope.analysis.diff_sides import ESTIMATES, OUTSIDE, is_estimated
+from mmpscope.analysis.diff_sides import OUTSIDE, list_estimates
 from mmpscope.analysis.exact_sums import Deltas, subtract, sum_deltas
 from mmpscope.analysis.extent import ALL, NOTHING, find_extent
 from mmpscope.analysis.intervals import Rows
@@ -231,8 +231,8 @@ def _explain(a: LoadedSnapshot, b: LoadedSnapshot, name: str) -> list[str]:
     """Say why a figure is not known, side by side, as the capability tables have it."""
     reasons = []
     for side, snapshot, other in (("a", a, b), ("b", b, a)):
-        if name in ESTIMATES and is_estimated(snapshot.regions, other.regions):
-            reasons.append(f"in {side} only estimated, without VmFlags")
+        if name in list_estimates(snapshot.regions, other.regions):
+            reasons.append(f"in {side} only estimated")
         if (reason := find_extent(snapshot).reason) is not None:
             reasons.append(f"in {side}: {reason}")
         found = [row for row in snapshot.capability.to_pylist() if row["item"] == f"regions.{name}"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.columns import Numbers, RawColumns, Text
 from mmpscope.analysis.faults import Faults
 from mmpscope.analysis.rights import Rights
+from mmpscope.analysis.schema import TYPES
 
 if TYPE_CHECKING:
     from mmpscope.analysis.classify import Classes, Classifier, Surroundings
@@ -33,6 +34,7 @@ class Family:
 
     ``compute_figures`` takes raw columns, sizes, page size and rights, and notes faults. ``needs`` tells why
     a figure is null, ``judge_estimates`` which ones (and which types) are known and yet not exact.
+    ``estimated_types`` are those rows of a summary whose ``committed`` and ``private`` may be estimates.
     ``describe_parts`` adds to the details what tells the parts of one allocation from each other.
     """
 
@@ -46,6 +48,7 @@ class Family:
     needs: Needs
     judge_estimates: Callable[[RawColumns], Mapping[str, str]]
     describe_parts: Callable[[Text, Layout, Classes, Surroundings], Text] = _add_nothing
+    estimated_types: tuple[str, ...] = ("Total", *TYPES)
 
 
 _HOMES = {

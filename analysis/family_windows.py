@@ -80,4 +80,5 @@ FAMILY = Family(
     NEEDS,
     judge_estimates,
     describe_sections,
+    ("Image", "Mapped File", "Shareable"),
 )

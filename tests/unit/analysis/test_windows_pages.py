@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from mmpscope.analysis import LoadedSnapshot
+from mmpscope.analysis import LoadedSnapshot, diff
 from support.loaded import load_table
 
 PAGE = 0x1000
@@ -115,3 +115,19 @@ def test_f35_an_impossible_count_leaves_the_rest_as_it_is() -> None:
         (10, "AbsentShared is impossible for its size and left out"),
         (0, None),
     ]
+
+
+def test_a_light_look_against_a_full_one_shows_no_change_of_images() -> None:
+    """What was estimated by protection is unknown beside what pages tell; private data is exact on both."""
+    rows = [_region(10, IMAGE, COPY, 1, 4, 5), _region(8, PRIVATE, WRITE, 1, 0, 0, at=0x100000)]
+    names = [name for name in rows[0] if not name.endswith("WS") and name != "AbsentShared"]
+    light, full = load_table([{name: row[name] for name in names} for row in rows]), load_table(rows)
+    rows[1]["size"] += PAGE
+    grown = load_table(rows)
+    for before in (light, full):
+        types = {row["type"]: row["private_delta"] for row in diff(before, grown).types.to_pylist()}
+        assert types["Private Data"] == PAGE
+        assert types["Image"] == (None if before is light else 0)
+    [private] = [row for row in diff(light, grown).totals.to_pylist() if row["metric"] == "private"]
+    assert (private["partial"], private["delta"]) == (True, PAGE)
+    assert "in a only estimated" in private["note"]
