@@ -38,7 +38,7 @@ _MORE = (
     ("thp", "Huge\nPages", 2),
     ("commit_charge", "Commit\nCharge", 2),
 )
-"""Columns beyond VMMap's, on request; two of them also where they are not zero, because then they matter."""
+"""Columns beyond VMMap's, on request as far as the system has them; two also where they are not zero."""
 _SHOWN_WHEN_USED = {"swap", "lazyfree"}
 
 _BARS = (("Committed", "committed"), ("Private", "private"), ("Working Set", "total_ws"))
@@ -53,10 +53,14 @@ Rows = Mapping[str, Sequence[Any]]
 def report_summary(snapshot: LoadedSnapshot, table: pa.Table) -> Report:
     """Make the answer of `mmp summary` from the finished table."""
     rows = table.to_pydict()
-    facts = {"snapshot": describe_snapshot(snapshot), "capability": describe_capability(snapshot)}
+    capability = describe_capability(snapshot)
+    facts = {"snapshot": describe_snapshot(snapshot), "capability": capability}
+    strange = {row["item"] for row in capability if row["state"] == "not applicable"}
+    left_out = [name for name, _, _ in _MORE if f"regions.{name}" in strange]
+    shown = {name: values for name, values in rows.items() if name not in left_out}
 
     def draw(screen: Screen) -> list[str]:
-        return [*draw_head(snapshot, screen), "", *_draw(rows, screen)]
+        return [*draw_head(snapshot, screen), "", *_draw(shown, screen)]
 
     return Report("summary", draw, facts, table)
 
@@ -99,12 +103,15 @@ def _choose_figures(rows: Rows, screen: Screen) -> list[tuple[str, str, int]]:
     """
     if not _is_known(rows, "committed"):
         return [figure for figure in (*_FIGURES, *_MORE) if _is_known(rows, figure[0])]
-    more = [m for m in _MORE if screen.verbose or (m[0] in _SHOWN_WHEN_USED and any(rows[m[0]]))]
-    return [*_FIGURES, *more]
+    known = [more for more in _MORE if more[0] in rows]
+    return [
+        *_FIGURES,
+        *(m for m in known if screen.verbose or (m[0] in _SHOWN_WHEN_USED and any(rows[m[0]]))),
+    ]
 
 
 def _is_known(rows: Rows, name: str) -> bool:
-    return any(value is not None for value in rows[name])
+    return name in rows and any(value is not None for value in rows[name])
 
 
 def _cells(rows: Rows, name: str, show: Callable[[int | None], str]) -> list[str]:
