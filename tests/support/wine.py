@@ -88,7 +88,7 @@ class WinePython:
         return "wine"
 
     def start(
-        self, *arguments: str, program: Path | None = None, has_input: bool = False, **environment: str
+        self, *arguments: str, program: Path | None = None, has_input: bool = False
     ) -> subprocess.Popen[bytes]:
         """Start it, or another program, with standard handles that it bears: pipes, and NUL for an input.
 
@@ -99,14 +99,12 @@ class WinePython:
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**self.environment, **environment},
+            env=self.environment,
         )
 
-    def run(
-        self, *arguments: str, program: Path | None = None, **environment: str
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, program: Path | None = None) -> subprocess.CompletedProcess[str]:
         """Run it to its end, and give what it said with plain line ends; TimeoutExpired where it hangs."""
-        with self.start(*arguments, program=program, **environment) as process:
+        with self.start(*arguments, program=program) as process:
             out, err = read_to_end(process)
         texts = [data.decode("utf-8", "replace").replace("\r\n", "\n") for data in (out, err)]
         return subprocess.CompletedProcess(process.args, process.returncode, *texts)

@@ -17,6 +17,8 @@ from mmpscope.collector.base import Options
 from mmpscope.collector.windows.collector import WindowsCollector
 from mmpscope.formats.mmp.writer import SnapshotWriter
 
+assert sys.platform == "win32"  # for mypy too, which passes over the rest elsewhere
+
 SNAPSHOTS, SETTLING = 200, 4
 EXTENDED_HANDLES = 64
 LENGTH_MISMATCH = 0xC0000004

@@ -20,6 +20,8 @@ from mmpscope.collector.base import Options
 from mmpscope.collector.windows.collector import WindowsCollector
 from mmpscope.formats.mmp.writer import SnapshotWriter
 
+assert sys.platform == "win32"  # for mypy too, which passes over the rest elsewhere
+
 MIB = 1 << 20
 RESERVE, COMMIT, DECOMMIT, RELEASE = 0x2000, 0x1000, 0x4000, 0x8000
 READ_WRITE = 0x04

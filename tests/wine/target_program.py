@@ -13,6 +13,8 @@ import threading
 from ctypes import Structure, byref, c_char, c_size_t, c_uint32, c_void_p, c_wchar, sizeof
 from typing import Any
 
+assert sys.platform == "win32"  # for mypy too, which passes over the rest elsewhere
+
 MIB = 1 << 20
 RESERVE, COMMIT = 0x2000, 0x1000
 READ_WRITE = 0x04

@@ -12,6 +12,8 @@ import sys
 import threading
 from ctypes import Structure, byref, c_size_t, c_uint32, c_void_p, c_wchar, sizeof
 
+assert sys.platform == "win32"  # for mypy too, which passes over the rest elsewhere
+
 PROCESSES = 0x2
 
 kernel = ctypes.WinDLL("kernel32")
@@ -47,10 +49,16 @@ def list_processes() -> dict[int, tuple[int, str]]:
     return found
 
 
+def wait_for_end(has_ended: threading.Event) -> None:
+    """Wait until our input is closed."""
+    sys.stdin.read()
+    has_ended.set()
+
+
 def main() -> None:
     """Look a hundred times a second and more."""
     has_ended = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), has_ended.set())).start()
+    threading.Thread(target=wait_for_end, args=(has_ended,)).start()
     first = list_processes()
     print("looking", flush=True)
     seen = {}
