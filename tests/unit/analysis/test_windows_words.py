@@ -89,7 +89,7 @@ def test_info_names_the_system() -> None:
 
 
 def test_nothing_is_said_in_words_of_linux() -> None:
-    """No kernel threads, VmFlags or mapping counts; figures that only Linux has are no columns, even with -v."""
+    """No kernel threads, VmFlags or mapping counts; what only Linux has is no column, even with -v."""
     nothing = "\n".join(draw_head(_load([]), Screen(200)))
     assert "no address space: a process of the kernel, one that ended, or no permission to read it" in nothing
     snapshot = _load()
