@@ -10,9 +10,11 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
+from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import expand_groups
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
@@ -67,7 +69,15 @@ def _spare_conversions(parameters: list[Any], words: Collection[str]) -> list[An
 
 def _take(parameter: Any, process: Callable[..., Any], is_words: bool, ctx: Any, value: Any) -> Any:
     is_absent = value is None and not parameter.required
+    if parameter.name == "inputs" and not value and _is_piped_in():
+        ctx.fail(
+            f"Missing argument 'INPUT': to read what is piped in, give -, as in `mmp {ctx.info_name} -`."
+        )
     return value if is_absent or (is_words and value) else process(ctx, value)
+
+
+def _is_piped_in() -> bool:
+    return sys.stdin is not None and not sys.stdin.isatty()
 
 
 class PlainCommand(TyperCommand):
@@ -97,10 +107,25 @@ class LazyGroup(TyperGroup):
         """Import and build one command; None where there is none of that name."""
         return _build_command(cmd_name) if cmd_name in COMMANDS else None
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that was typed; UsageError where that is a file, and no command."""
+        word = args[0]
+        if word not in COMMANDS and _is_file(word):
+            is_there = Path(word.partition("#")[0]).exists()
+            what = "standard input" if word == "-" else "a file" if is_there else "no command, maybe a file"
+            raise UsageError(f"{word} is {what}: ask something of it, as in `mmp summary {word}`")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands from the table alone."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word that is no command is a file or is named like one: a path, or with an extension."""
+    stem, _, _ = word.partition("#")
+    return word == "-" or os.sep in stem or Path(stem).suffix != "" or (stem != "" and Path(stem).exists())
 
 
 class ForwardCommand(TyperCommand):

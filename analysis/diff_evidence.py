@@ -7,7 +7,7 @@ cuts names to their last part, and VMMap and a minidump call the same memory by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,22 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["join_texts", "level_evidence", "list_alike", "pair_names", "pair_rights"]
+__all__ = [
+    "join_texts",
+    "level_evidence",
+    "list_alike",
+    "pair_names",
+    "pair_rights",
+    "rest_alike",
+    "tell_words",
+]
 
 Codes = NDArray[np.int32]
 
 _MARKERS = {"perms": "linux", "State": "windows", "VmmapType": "windows", "RegionType": "macos"}
 """The column by which a family of sources is known, and whose words it uses for rights and states."""
 _TABLES = ("modules", "segments", "threads", "heaps")
+_ODD = re.compile(r"\\x[0-9a-f]{2}|[^ -~]|\?")
 _HALF_KNOWN = re.compile(r"[r-][w-][x-]\?")
 """Rights of a core: whether a mapping is private or shared is not in it."""
 
@@ -51,13 +60,24 @@ def _leave_out(snapshot: LoadedSnapshot, names: set[str]) -> LoadedSnapshot:
     return snapshot.with_raw(replace(snapshot.raw, tables=tables))
 
 
+def tell_words(columns: Collection[str]) -> str | None:
+    """Tell whose words for rights and states a table of regions uses; None where no column says so."""
+    return next((word for marker, word in _MARKERS.items() if marker in columns), None)
+
+
 def list_alike(a: RawColumns, b: RawColumns, facts: tuple[str, ...]) -> tuple[str, ...]:
     """List the facts that mean the same on both sides: type, state and protection, or some of them."""
-    words = [next((word for marker, word in _MARKERS.items() if marker in side), None) for side in (a, b)]
-    evidence = [{name for name in (*_MARKERS, "inode") if name in side} for side in (a, b)]
+    words = [tell_words(side.table.column_names) for side in (a, b)]
     refused = set() if words[0] == words[1] else {"state", "protection"}
-    refused |= {"type"} if evidence[0] != evidence[1] and None not in words else set()
+    refused |= set() if rest_alike(a, b) else {"type"}
     return tuple(name for name in facts if name not in refused)
+
+
+def rest_alike(a: RawColumns, b: RawColumns) -> bool:
+    """Tell if the types of both sides rest on the same facts: on one family, with inodes and paths or not."""
+    one, two = ({name for name in (*_MARKERS, "inode") if name in side} for side in (a, b))
+    is_told = not (one.isdisjoint(_MARKERS) or two.isdisjoint(_MARKERS))
+    return not is_told or (one == two and _has_cut_names(a) == _has_cut_names(b))
 
 
 def pair_rights(a: Text, b: Text) -> tuple[Codes, Codes]:
@@ -71,17 +91,18 @@ def pair_rights(a: Text, b: Text) -> tuple[Codes, Codes]:
 def pair_names(a: RawColumns, b: RawColumns) -> Iterator[tuple[Codes, Codes]]:
     """Number the names of both sides; nothing where one has none.
 
-    A file that both know by its inode is told by that alone. Where one has no inodes all files go by their
-    names, by their last part where one has no more; names in brackets are left out then: a core has none.
+    A file that both know by its inode is told by that alone. Where one has no inodes, or cuts names, all
+    files go by their names, by their last part where one has no more; names in brackets are left out then: a
+    core has none.
     """
     if "path" not in a or "path" not in b:
         return
-    if "inode" in a and "inode" in b:
+    is_cut = _has_cut_names(a) or _has_cut_names(b)
+    if "inode" in a and "inode" in b and not is_cut:
         names = join_texts(a.text("path"), b.text("path"))
         one, two = (np.where(_has_no_file(side), name, -1) for side, name in zip((a, b), names, strict=True))
         yield one, two
     else:
-        is_cut = not (_has_paths(a) and _has_paths(b))
         yield join_texts(*(_name_files(side.text("path"), is_cut=is_cut) for side in (a, b)))
 
 
@@ -90,14 +111,28 @@ def _has_no_file(columns: RawColumns) -> Bools:
     return nameless
 
 
-def _has_paths(columns: RawColumns) -> bool:
-    return any("/" in (value or "") for value in columns.text("path").values)
+def _has_cut_names(columns: RawColumns) -> bool:
+    """Tell if a source prints the last part of paths alone, as pmap does: names, and none with a slash."""
+    names = [value for value in columns.text("path").values if value and not value.startswith("[")]
+    return bool(names) and not any("/" in name for name in names)
 
 
 def _name_files(names: Text, *, is_cut: bool) -> Text:
-    kept = [None if value is None or value.startswith("[") else value for value in names.values]
-    shown = [value and value.rpartition("/")[2] for value in kept] if is_cut else kept
-    return Text(names.codes, tuple(shown))
+    shorten = _shorten if is_cut else _leave_out_brackets
+    return Text(names.codes, tuple(value and shorten(value) for value in names.values))
+
+
+def _leave_out_brackets(name: str) -> str | None:
+    return None if name.startswith("[") else name
+
+
+def _shorten(name: str) -> str | None:
+    """Return what pmap leaves of a name: its last part, of which it prints odd bytes as question marks.
+
+    It calls System V memory [ shmid=0x0 ], and a file may be called [heap]: no name in brackets is one.
+    """
+    last = name.rpartition("/")[2]
+    return None if last.startswith(("[", "SYSV")) else _ODD.sub("", last)
 
 
 def join_texts(a: Text, b: Text) -> tuple[Codes, Codes]:

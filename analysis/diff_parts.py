@@ -26,14 +26,24 @@ def diff_modules(a: pa.Table, b: pa.Table, *, same_instance: bool) -> pa.Table:
     within one instance; between two instances every address is another, and says nothing.
     """
     left, right = ([*_list_rows(side, "path", "address", "size", "build_id")] for side in (a, b))
-    pairs = _pair(left, right, ("path", "address")) if same_instance else []
-    pairs += _pair(left, right, ("path",))
+    _name_alike(left, right)
+    pairs = _pair(left, right, ("name", "address")) if same_instance else []
+    pairs += _pair(left, right, ("name",))
     pairs += [(row, None) for row in left] + [(None, row) for row in right]
     rows = [row for pair in pairs if (row := _describe_module(pair, same_instance))]
     return _build(
         DIFF_MODULES,
         sorted(rows, key=lambda row: (row["path"] or "", row["address_a"] or row["address_b"] or 0)),
     )
+
+
+def _name_alike(left: list[Row], right: list[Row]) -> None:
+    """Give each module the name that it is known by: its path, or the last part where a source has that."""
+    is_cut = any(side and not any("/" in (row["path"] or "") for row in side) for side in (left, right))
+    is_posix = any((row["path"] or "").startswith("/") for row in (*left, *right))
+    for row in (*left, *right):
+        path = row["path"] or ""
+        row["name"] = path.rpartition("/")[2] if is_cut and is_posix else path
 
 
 def _list_rows(table: pa.Table, *names: str) -> list[Row]:

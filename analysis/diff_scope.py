@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.diff_evidence import rest_alike
 from mmpscope.analysis.extent import ALL, NOTHING, SOME, TOTALS, Extent, find_extent, has_totals
 
 if TYPE_CHECKING:
@@ -24,10 +26,10 @@ class Scope(NamedTuple):
     regions: str
     totals: str
     types: bool
-    """Whether the types of memory are told by the same words on both sides."""
+    """Whether the types of memory rest on the same facts on both sides."""
 
     def describe(self) -> str | None:
-        """Say what is not compared; None where nothing is left out, or nothing is known at all."""
+        """Say which regions and totals are not compared; None where all are, or nothing is known at all."""
         if NOTHING in (self.regions, self.totals) and TOTALS not in self._shown:
             return None
         if self.regions == SOME:
@@ -59,4 +61,7 @@ def find_scope(a: LoadedSnapshot, b: LoadedSnapshot) -> Scope:
     totals = ALL if shown == {ALL} else NOTHING if NOTHING in shown else TOTALS if is_summed else SOME
     # Objects of Linux go by their names in a table of totals, and by all that is known of them in a map.
     is_linux = any("perms" in side.regions.column_names for side in (a, b))
-    return Scope(extents, regions, totals, types=stated[0] == stated[1] or not is_linux)
+    types = stated[0] == stated[1] or not is_linux
+    if regions != NOTHING:
+        types &= rest_alike(RawColumns(a.regions), RawColumns(b.regions))
+    return Scope(extents, regions, totals, types)

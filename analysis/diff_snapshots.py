@@ -29,6 +29,7 @@ from mmpscope.analysis.diff_totals import (
     diff_totals,
     diff_types,
     forget_total,
+    forget_types,
     put_stated_total,
     put_total,
 )
@@ -48,6 +49,9 @@ SAME_MODE = "same"
 """One process instance: regions are compared by address."""
 DIFFERENT_MODE = "different"
 """Two instances: addresses mean nothing to each other."""
+
+
+_OTHER_TYPES = "; types are not compared, since they rest on other facts in a than in b"
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,8 @@ def _compare(
     if is_same and scope.regions == ALL:
         rest = diff_rest((a, answers[0]), (b, answers[1]))
         components = pa.concat_tables([components, diff_outside(summaries), rest]).combine_chunks()
-    return _put_total(summaries, components if is_same else None, scope), components, ranges
+    summaries = _put_total(summaries, components if is_same else None, scope)
+    return summaries if scope.types or not is_same else forget_types(summaries), components, ranges
 
 
 def _know_both(a: pa.Table, b: pa.Table, *, is_whole: bool) -> tuple[pa.Table, pa.Table]:
@@ -154,7 +159,7 @@ def _know_both(a: pa.Table, b: pa.Table, *, is_whole: bool) -> tuple[pa.Table, p
 
 def _put_total(summaries: Summaries, components: pa.Table | None, scope: Scope) -> Summaries:
     if scope.totals == TOTALS:
-        return put_stated_total(summaries, types=scope.types)
+        return put_stated_total(summaries)
     return forget_total(summaries) if scope.totals == SOME else put_total(summaries, components)
 
 
@@ -166,17 +171,19 @@ def _check_words(metric: str, limit: int) -> None:
 
 
 def _choose_mode(asked: str | None, identity: Comparison, scope: Scope) -> tuple[str, str]:
-    limits = f"; {limit}" if (limit := scope.describe()) else ""
     told = f"{identity.verdict} ({identity.reason})"
+    limits = f"; {limit}" if (limit := scope.describe()) else ""
+    types = "" if scope.types else _OTHER_TYPES
     if asked not in (None, SAME_MODE, DIFFERENT_MODE):
         raise UsageError(f"{asked} is no mode of a diff. Choose {SAME_MODE} or {DIFFERENT_MODE}")
     if asked is not None:
-        return asked, f"{told}; compared as asked, mode {asked}{limits}"
+        types = types if asked == SAME_MODE else ""
+        return asked, f"{told}; compared as asked, mode {asked}{limits}{types}"
     if identity.verdict == DIFFERENT_INSTANCES:
         return DIFFERENT_MODE, f"{told}; totals, types and modules are compared, addresses are not{limits}"
     if identity.verdict == SAME_INSTANCE:
-        return SAME_MODE, f"{told}{limits or '; regions are compared by address'}"
-    return SAME_MODE, f"{told}; taken for one instance{limits or ', and regions compared by address'}"
+        return SAME_MODE, f"{told}{limits or '; regions are compared by address'}{types}"
+    return SAME_MODE, f"{told}; taken for one instance{limits or ', and regions compared by address'}{types}"
 
 
 def _forget_estimates(answer: pa.Table, side: LoadedSnapshot, other: LoadedSnapshot) -> pa.Table:

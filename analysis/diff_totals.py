@@ -36,6 +36,7 @@ __all__ = [
     "diff_totals",
     "diff_types",
     "forget_total",
+    "forget_types",
     "put_stated_total",
     "put_total",
 ]
@@ -103,21 +104,17 @@ def diff_outside(summaries: Summaries) -> pa.Table:
     return build_table(DIFF_ROWS, {**told, **to_columns(figures.take(kept))}, len(kept))
 
 
-def put_stated_total(summaries: Summaries, *, types: bool) -> Summaries:
+def put_stated_total(summaries: Summaries) -> Summaries:
     """Set the deltas of Total to the difference of the totals that sources state, or sum up of all regions.
 
     Page Table and Unusable count as far as both sides know them: a total of resident pages by the kernel has
-    neither. Without ``types``, which say that both sides tell types alike, those of types are unknown.
+    neither.
     """
     [place] = summaries.find(_TOTAL)
     figures, deltas = summaries.figures, dict(summaries.figures.deltas)
-    outside = summaries.find(*OUTSIDE)
-    inside = np.setdiff1d(summaries.find_parts(), outside)
-    for name in (*METRICS, *_MORE):
-        if not types:
-            deltas[name] = _forget(deltas[name], inside)
-        if name in METRICS:
-            deltas[name] = _set(deltas[name], int(place), _subtract_totals(summaries, name, outside))
+    for name in METRICS:
+        change = _subtract_totals(summaries, name, summaries.find(*OUTSIDE))
+        deltas[name] = _set(deltas[name], int(place), change)
     return replace(summaries, figures=replace(figures, deltas=deltas))
 
 
@@ -141,6 +138,13 @@ def forget_total(summaries: Summaries) -> Summaries:
     """Make the deltas of Total unknown: a side sums up only what it happens to list."""
     place = summaries.find(_TOTAL)
     deltas = {name: _forget(each, place) for name, each in summaries.figures.deltas.items()}
+    return replace(summaries, figures=replace(summaries.figures, deltas=deltas))
+
+
+def forget_types(summaries: Summaries) -> Summaries:
+    """Make the deltas of types unknown: the two sides tell types by other facts."""
+    rows = np.setdiff1d(summaries.find_parts(), summaries.find(*OUTSIDE))
+    deltas = {name: _forget(each, rows) for name, each in summaries.figures.deltas.items()}
     return replace(summaries, figures=replace(summaries.figures, deltas=deltas))
 
 

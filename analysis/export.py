@@ -8,7 +8,7 @@ is computed here.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -24,6 +24,7 @@ __all__ = [
     "EXTENSIONS",
     "FORMATS",
     "VMMAP_FORMATS",
+    "check_extension",
     "choose_format",
     "describe_columns",
     "iterate_rows",
@@ -43,11 +44,26 @@ EXTENSIONS = {
 }
 """File name extensions and the format that each stands for."""
 
+_NO_TEXT = frozenset(
+    (".mmp", ".xlsx", ".xls", ".ods", ".html", ".htm", ".xml", ".pdf", ".gz", ".xz", ".zip", ".dmp")
+)
+"""Extensions of formats that no table and no text of ours is."""
+
 VMMAP_FORMATS = ("vmmap-xml", "vmmap-csv")
 """What VMMap saves: no extension stands for it, because .mmp and .csv are something else here."""
 
 _BINARY = {"parquet", "arrow"}
 _BATCH_ROWS = 65_536
+
+
+def check_extension(path: str, made: str, own: Collection[str], now: str) -> None:
+    """Refuse a file whose name promises another format than ``made``; UsageError, with what to do ``now``.
+
+    ``own`` are the extensions of what is made. One that stands for no format that we know promises nothing.
+    """
+    extension = PurePath(path).suffix.lower()
+    if extension not in own and extension in {*EXTENSIONS, ".json", *_NO_TEXT}:
+        raise UsageError(f"{path}: {made} does not belong in a {extension} file. {now}")
 
 
 def choose_format(path: str, format: str | None) -> str:  # noqa: A002  # the word of the command line
@@ -58,6 +74,8 @@ def choose_format(path: str, format: str | None) -> str:  # noqa: A002  # the wo
     chosen = format or EXTENSIONS.get(PurePath(path).suffix.lower())
     if chosen is None and path == STDOUT:
         raise UsageError("in which format? Name a file with -o, or give --format, as in --format csv")
+    if chosen is None and PurePath(path).suffix.lower() == ".mmp":
+        raise UsageError(f"{path}: an export is one table. For an .mmp file use `mmp convert FILE -o {path}`")
     if chosen is None:
         raise UsageError(
             f"{path}: no format goes by that extension. Give one of {', '.join(EXTENSIONS)}, or --format"

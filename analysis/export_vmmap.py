@@ -199,7 +199,9 @@ def _combine(protections: Sequence[int | None]) -> int | None:
 
 
 def _add_up(values: Sequence[int | None]) -> int | None:
-    return None if None in values else sum(value for value in values if value is not None)
+    """Add up what is known; null where nothing is, as `list_allocations` does."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def _make_row(row: Row, *, is_part: bool) -> ListRow:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.errors import CannotTellError
 from mmpscope.analysis.facts import get_map, show_fact
-from mmpscope.analysis.space import NO_ADDRESS_SPACE, NO_WINDOWS_SPACE, has_address_space, is_windows
+from mmpscope.analysis.space import (
+    NO_ADDRESS_SPACE,
+    NO_WINDOWS_SPACE,
+    has_address_space,
+    is_like_linux,
+    is_windows,
+)
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -37,9 +43,9 @@ _NO_SPACE = (NO_ADDRESS_SPACE, NO_WINDOWS_SPACE)
 _NO_REASON = "the source says no more"
 _INSTEAD = {
     "linux": "`mmp collect` takes all of it, and so does the text of /proc/PID/smaps",
-    "android": "the text of /proc/PID/smaps tells all of it",
-    "windows": "`mmp collect`, a whole save of VMMap, or a minidump with memory info tells it",
-    "macos": "the whole text of vmmap PID, without -summary, tells it",
+    "android": "The text of /proc/PID/smaps tells all of it",
+    "windows": "`mmp collect`, a whole save of VMMap, a minidump with memory info or !address tells it",
+    "macos": "The whole text of vmmap PID, without -summary, tells it",
 }
 """What to collect in place of a source that does not tell enough, by operating system."""
 _ELSEWHERE = "Take a whole map of the process"
@@ -68,8 +74,11 @@ def find_extent(snapshot: LoadedSnapshot) -> Extent:
         return Extent(ALL, None) if said is None else Extent(SOME, f"not all regions are known: {said}")
     if has_totals(snapshot):
         return Extent(TOTALS, f"totals only: {said or 'the source lists no regions'}")
-    nothing = NO_WINDOWS_SPACE if is_windows(snapshot.capture) else NO_ADDRESS_SPACE
-    return Extent(NOTHING, nothing if said is None else f"no regions: {said}")
+    if said is None and is_windows(snapshot.capture):
+        return Extent(NOTHING, NO_WINDOWS_SPACE)
+    if said is None and is_like_linux(snapshot.capture):
+        return Extent(NOTHING, NO_ADDRESS_SPACE)
+    return Extent(NOTHING, f"no regions: {said or _NO_REASON}")
 
 
 def has_totals(snapshot: LoadedSnapshot) -> bool:

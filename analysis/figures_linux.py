@@ -113,13 +113,15 @@ def _compute(counters: _Counters, size: Numbers, rights: Rights) -> dict[str, Nu
 
     total_ws = rss + shared_huge + private_huge
     holds = is_private & (~rights.accessible | rights.noreserve)
-    committed = (total_ws + swap).where(holds, size)
+    committed = (total_ws + swap).where(holds, size).only(rights.has_access)
     owns_all = rights.accounted | rights.writable
     private = committed.where(owns_all, anonymous + swap + private_huge).where(is_private, nothing)
     private = private.only(rights.has_sharing)
     cow_shared = shared.minus(rss.minus(anonymous)).at_most(anonymous).where(is_private, nothing)
+    cow_shared = cow_shared.only(rights.has_sharing)
     private_ws = (anonymous.minus(cow_shared) + private_huge).at_most(total_ws).where(is_private, nothing)
-    private_ws = private_ws.only(total_ws.is_known)  # no map without counters tells what is resident
+    # No map without counters tells what is resident, and none without rights whose it is.
+    private_ws = private_ws.only(total_ws.is_known & rights.has_sharing)
     return {
         "committed": committed,
         "private": private,

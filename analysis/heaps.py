@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from mmpscope.analysis.allocations import list_allocations, list_private_parts
 from mmpscope.analysis.columns import Numbers, RawColumns, Text
-from mmpscope.analysis.grouping import group_by
+from mmpscope.analysis.grouping import Groups, group_by
 from mmpscope.analysis.layout import Rows
 from mmpscope.analysis.schema import HEAPS
 from mmpscope.analysis.tables import build_table
@@ -22,6 +23,7 @@ _TYPES = ("Heap", "Managed Heap")
 _APART = ("glibc arena", "private heap", "shareable")
 """Subtypes of which every allocation is a heap of its own."""
 _SUMMED = ("size", "committed", "private", "total_ws", "private_ws", "swap", "lazyfree")
+_COUNTED = pa.schema([("address", pa.uint64()), ("blocks", pa.uint64())])
 _LARGEST_ID = 10**9
 _VMMAP_ID = re.compile(r"Heap ID: ([0-9]{1,9})\b")
 """How VMMap writes the number of a heap into its details; its XML has it in a column, too."""
@@ -31,8 +33,11 @@ def list_heaps(snapshot: LoadedSnapshot) -> pa.Table:
     """Return schema.HEAPS, sorted by address: one row an arena, one a heap that the source numbers.
 
     Of any other heap all that has the same type and subtype is one row, as in all of ``[anon:scudo:*]``.
+    Where the source states its allocations (VMMap), these are added up, as in a summary: its sub-blocks are
+    rounded.
     """
-    regions = RawColumns(snapshot.regions)
+    stated = snapshot.stated_allocations
+    regions = RawColumns(snapshot.regions if stated is None else stated)
     rows = np.flatnonzero(regions.text("type").equals(*_TYPES))
     ids = _read_ids(regions, rows)
     groups = group_by(_number_heaps(regions, rows, ids))
@@ -46,7 +51,22 @@ def list_heaps(snapshot: LoadedSnapshot) -> pa.Table:
         "blocks": groups.count.astype(np.uint32),
         **{name: regions.text(name).take(first) for name in ("type", "rule", "confidence")},
     }
+    if stated is not None:
+        columns |= _sum_stated(snapshot, rows, groups)
     return build_table(HEAPS, columns, len(first)).sort_by("address")
+
+
+def _sum_stated(snapshot: LoadedSnapshot, rows: Rows, groups: Groups) -> dict[str, object]:
+    """Count blocks as they are stated, and sum up private as a summary does: over sub-blocks."""
+    allocations = list_allocations(snapshot)
+    whole = RawColumns(allocations.select(["address", "blocks"]).cast(_COUNTED))
+    parts = RawColumns(list_private_parts(snapshot.regions, allocations))
+    of_parts = group_by(parts.numbers("allocation").values)
+    bases = parts.numbers("allocation").values[of_parts.first]
+    sums = of_parts.sum(parts.numbers("private")).numbers
+    at = np.searchsorted(bases, whole.numbers("address").values[rows])
+    blocks = groups.sum(whole.numbers("blocks").take(rows)).numbers
+    return {"blocks": blocks.to_arrow().cast(pa.uint32()), "private": groups.sum(sums.take(at)).numbers}
 
 
 def _read_ids(regions: RawColumns, rows: Rows) -> Rows:

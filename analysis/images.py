@@ -13,6 +13,8 @@ __all__ = ["Images", "Share"]
 
 _NEVER_IMAGES = ("/dev/", "/proc/", "/sys/", "/anon_hugepage")
 _JIT_DUMP = ".dump"
+_PF_X = 1  # elf(5): an executable segment
+_TOP = np.uint64(2**64 - 1)
 
 
 class Share(NamedTuple):
@@ -93,8 +95,26 @@ class Images:
     @cached_property
     def _is_executable(self) -> Bools:
         """Regions of loads of which some part is mapped executable."""
-        executable = self.load[self._layout.rights.executable]
+        left_out = np.isin(self.module, self._find_left_out())
+        executable = self.load[self._layout.rights.executable | left_out]
         return np.asarray(np.isin(self.load, executable) & (self.load >= 0), np.bool_)
+
+    def _find_left_out(self) -> Rows:
+        """List modules with a writable part, and with an executable segment of which no byte is in the map.
+
+        gcore of gdb leaves out the text of libraries, as it does not dump it: of each there is r-- below and
+        rw- above. Who maps a file as data does not map it as its segments say, to write into one. Only a
+        core is asked, which does not tell private from shared: what else lists regions lists text as well.
+        """
+        rights, layout = self._layout.rights, self._layout
+        module = self._segments.numbers("module").values.astype(np.int64)
+        starts = self._segment_base + self._segments.numbers("vaddr").values
+        ends = starts + self._segments.numbers("memsz").values
+        executable = (self._segments.numbers("flags").values & np.uint64(_PF_X)) != 0
+        next_start = np.append(layout.start, _TOP)[np.searchsorted(layout.end, starts, side="right")]
+        absent = module[executable & (starts < ends) & (ends <= next_start)]
+        in_core = self.module[rights.writable & ~rights.has_sharing & (self.module >= 0)]
+        return np.intersect1d(absent, in_core)
 
     @cached_property
     def elf(self) -> Bools:

@@ -103,7 +103,8 @@ def open_inputs(
 
 def refuse_all(name: str, count: int) -> InputError:
     """Make the error for a folder or pattern of which no file can be read."""
-    return InputError(f"{name}: none of its {count:,} files can be read. `mmp formats` lists what can be")
+    what = "its only file cannot" if count == 1 else f"none of its {count:,} files can"
+    return InputError(f"{name}: {what} be read. `mmp formats` lists what can be")
 
 
 def expand_input(text: str) -> list[str]:
@@ -166,11 +167,13 @@ def _choose(indices: range, choice: re.Match[str] | None, path: str) -> Sequence
 def _find_latest(entries: Sequence[Entry]) -> dict[int, int]:
     """Return the number of the last snapshot of each process, and how many that process has.
 
-    Maps that tell no pid may be of any process: each stands for itself. A pid of another file of an archive
-    may be of another machine.
+    Maps that tell no pid may be of any process: each stands for itself, unless the format says that all of a
+    file are of one (VMMap's own .mmp). A pid of another file of an archive may be of another machine.
     """
     processes = [
-        (number, None) if entry.pid is None else (entry.pid, entry.info.get("member", ""))
+        (number, None)
+        if entry.pid is None and not entry.info.get("of_one_process")
+        else (entry.pid, entry.info.get("member", ""))
         for number, entry in enumerate(entries)
     ]
     counts = Counter(processes)

@@ -14,6 +14,7 @@ __all__ = ["Rights"]
 class Rights:
     """One mask a right; what is not known to be shared counts as ``private`` here, see ``has_sharing``.
 
+    ``has_access`` tells where access rights are stated at all, ``has_sharing`` where it is stated who shares.
     ``has_flags`` tells where VmFlags are known, and then what they say (proc_pid_smaps(5), two letters each):
     ``accounted`` ac, ``noreserve`` nr (no swap space is reserved), ``hugetlb`` ht, ``guarded`` gu (guard
     regions inside, by MADV_GUARD_INSTALL of Linux 6.13), ``unexpandable`` de.
@@ -21,6 +22,7 @@ class Rights:
 
     private: Bools
     has_sharing: Bools
+    has_access: Bools
     accessible: Bools
     writable: Bools
     executable: Bools
@@ -38,4 +40,4 @@ class Rights:
         flags = dict.fromkeys(
             ("has_flags", "accounted", "noreserve", "hugetlb", "guarded", "unexpandable"), never
         )
-        return cls(private, ~never, accessible, writable, executable, **flags)
+        return cls(private, ~never, ~never, accessible, writable, executable, **flags)

@@ -13,6 +13,7 @@ def read_rights(raw: RawColumns) -> Rights:
     """Read perms and VmFlags, one question per distinct text.
 
     perms are ``rwx`` and s where shared, p where private, ? where the source does not say (an ELF core).
+    showmap -a states none of them.
     """
     perms, flags = raw.text("perms"), raw.text("VmFlags")
 
@@ -22,6 +23,7 @@ def read_rights(raw: RawColumns) -> Rights:
     return Rights(
         private=perms.match(lambda text: text[3:4] in ("p", "?")),
         has_sharing=perms.match(lambda text: text[3:4] != "?"),
+        has_access=~perms.is_null,
         accessible=perms.match(lambda text: text[:3] != "---"),
         writable=perms.match(lambda text: text[1:2] == "w"),
         executable=perms.match(lambda text: text[2:3] == "x"),

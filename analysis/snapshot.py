@@ -25,6 +25,7 @@ from mmpscope.analysis.schema import CAPABILITY
 from mmpscope.analysis.space import UsableRange, find_granularity, find_page_size, find_usable_range
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.threads import list_threads
+from mmpscope.analysis.totals import compare_stated_total
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
 
 __all__ = ["LoadedSnapshot"]
@@ -143,11 +144,11 @@ class LoadedSnapshot:
     @cached_property
     def capability(self) -> pa.Table:
         """schema.CAPABILITY: why something is null."""
-        told = list_capability(self)
-        if (disputed := compare_stated_free(self)) is None:
-            return told
-        row = {"item": ["free"], "state": ["partial"], "reason": [disputed]}
-        return pa.concat_tables([told, build_table(CAPABILITY, row, 1)], promote_options="permissive")
+        disputes = {"free": compare_stated_free(self), "totals": compare_stated_total(self)}
+        found = {item: reason for item, reason in disputes.items() if reason is not None}
+        columns = {"item": [*found], "state": ["partial"] * len(found), "reason": [*found.values()]}
+        doubts = build_table(CAPABILITY, columns, len(found))
+        return pa.concat_tables([list_capability(self), doubts], promote_options="permissive")
 
     def decode(self, name: str) -> pa.Table:
         """Decode one raw table of the snapshot, or of its capture; empty where there is none."""

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from mmpscope.analysis.allocations import list_allocations
+from mmpscope.analysis.allocations import list_allocations, list_private_parts
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.extent import ALL, NOTHING, find_extent, has_totals
 from mmpscope.analysis.facts import get_map, get_number
 from mmpscope.analysis.freespace import find_free
-from mmpscope.analysis.grouping import group_by
 from mmpscope.analysis.schema import COUNTERS, GATE, SUMMARY, TYPES
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.totals import TOTAL, read_totals
 from mmpscope.analysis.type_sums import TypeSums, sum_types
+from mmpscope.analysis.untold import find_untold
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["summarize"]
+__all__ = ["Summary", "sum_up", "summarize"]
 
 _FREE, _UNUSABLE, _PAGE_TABLE = "Free", "Unusable", "Page Table"
+_OUTSIDE = (_PAGE_TABLE, _UNUSABLE)
 _PAGE_TABLE_FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
 _FIGURES = ("size", *COUNTERS)
 _SUMMED = (*_FIGURES, "blocks", "allocations")
+_LeftOut = dict[str, set[str]]
 _OF_PARTS = "private"
 """The figure that VMMap itself sums over sub-blocks; all others it sums over allocations."""
+
+
+class Summary(NamedTuple):
+    """``table`` is that of `summarize`; ``left_out`` names for each figure the types that Total lacks.
+
+    Total lacks a type of which something is not known, as its row says: null, or partial.
+    """
+
+    table: pa.Table
+    left_out: Mapping[str, frozenset[str]]
 
 
 def summarize(snapshot: LoadedSnapshot) -> pa.Table:
@@ -37,53 +49,78 @@ def summarize(snapshot: LoadedSnapshot) -> pa.Table:
     Regions of gate areas take no part. A figure sums what is known of it: it is null where no region tells
     it (so all are without an address space), and ``partial`` names it where something is left out. So
     total_ws of Total less those of Page Table and Unusable is Rss, and size likewise VmSize, of a process
-    that stood still. Where the source states its allocations, figures are sums over these, but private, of
-    which VMMap sums the sub-blocks. Where regions are missing, the source's own totals answer, if it has any;
-    else sums are of what is listed, and what is free is not known.
+    that stood still. A type that the source cannot tell from Private Data (untold.py) is null, and nothing is
+    missing from Total for it. Where the source states its allocations, figures are sums over these, but
+    private, of which VMMap sums the sub-blocks. Where regions are missing, the source's own totals answer, if
+    it has any; else sums are of what is listed, and what is free is not known.
     """
+    return sum_up(snapshot).table
+
+
+def sum_up(snapshot: LoadedSnapshot) -> Summary:
+    """Return the answer of `summarize`, and what its Total leaves out."""
     extent = find_extent(snapshot)
     if extent.shown == NOTHING:
-        rows = {name: TypeSums({}, set()) for name in (TOTAL, *TYPES)}
+        rows, left_out = {name: TypeSums({}, set()) for name in (TOTAL, *TYPES)}, _LeftOut()
     elif extent.shown != ALL and has_totals(snapshot):
-        rows = _take_totals(snapshot)
+        rows, left_out = _take_totals(snapshot)
     else:
-        rows = _sum_regions(snapshot, is_whole=extent.shown == ALL)
-    return _build([(name, rows[name]) for name in (TOTAL, *TYPES)])
+        rows, left_out = _sum_regions(snapshot, is_whole=extent.shown == ALL)
+    named = {name: frozenset(left_out.get(name, ())) for name in _SUMMED}
+    return Summary(_build([(name, rows[name]) for name in (TOTAL, *TYPES)]), named)
 
 
-def _sum_regions(snapshot: LoadedSnapshot, *, is_whole: bool) -> dict[str, TypeSums]:
+def _sum_regions(snapshot: LoadedSnapshot, *, is_whole: bool) -> tuple[dict[str, TypeSums], _LeftOut]:
     of_regions = _sum_types(snapshot)
     absent = {**dict.fromkeys(_SUMMED, 0), "largest": 0} if is_whole else {}
     rows = {name: TypeSums({**absent}, set()) for name in TYPES} | of_regions
     rows |= _sum_holes(snapshot) if is_whole else {name: _make_hole(None) for name in (_UNUSABLE, _FREE)}
     rows[_PAGE_TABLE] = _read_page_table(snapshot)
-    total = _add_up(row for name, row in rows.items() if name != _FREE)
+    total, left_out = _add_up({name: row for name, row in rows.items() if name != _FREE})
     _forget_unknown(total, of_regions)
     if not is_whole:
         for row in (total, *of_regions.values()):
             row.partial.update(name for name in (*_SUMMED, "largest") if row.values.get(name) is not None)
         rows |= {name: TypeSums({}, set()) for name in (_UNUSABLE, _FREE)}
-    return {TOTAL: total, **rows}
+    rows |= {name: TypeSums({}, set()) for name in find_untold(snapshot) if name not in of_regions}
+    return {TOTAL: total, **rows}, left_out
 
 
-def _take_totals(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
-    """Take the figures that the source states; a total that it leaves to us is the sum of its types."""
+def _take_totals(snapshot: LoadedSnapshot) -> tuple[dict[str, TypeSums], _LeftOut]:
+    """Take the figures that the source states. Total is the sum of the rows, if there are any.
+
+    A total that the source states besides is rounded as a rule (1.5G of vmmap), and less than its own rows;
+    it stands for a figure that only some rows have, or none, as all of a roll-up.
+    """
     stated = read_totals(snapshot)
     rows = {name: TypeSums(stated.get(name, {}), set()) for name in TYPES}
-    parts = [TypeSums(values, set()) for name, values in stated.items() if name not in (TOTAL, _FREE)]
-    summed, whole = _add_up(parts), stated.get(TOTAL, {})
-    total = TypeSums({name: whole.get(name) for name in (*_SUMMED, "largest")}, set())
-    for name in total.values:
-        if total.values[name] is None and parts:
-            total.values[name] = summed.values[name]
-            total.partial.update({name} & summed.partial)
-    if _PAGE_TABLE not in stated:
-        page_table = _read_page_table(snapshot)
-        rows[_PAGE_TABLE] = page_table if page_table.values["size"] is not None else TypeSums({}, set())
-        added = _add_up([total, page_table, _make_hole(None)])
-        kept = {name: value for name, value in total.values.items() if value is None or name not in _FIGURES}
-        total = TypeSums({**added.values, **kept}, {name for name in added.partial if name not in kept})
-    return {TOTAL: total, **rows}
+    outside = {_PAGE_TABLE: _read_page_table(snapshot), _UNUSABLE: _make_hole(None)}
+    if outside[_PAGE_TABLE].values["size"] is not None:
+        rows[_PAGE_TABLE] = outside[_PAGE_TABLE]
+    for name in stated.keys() & outside.keys():
+        rows[name] = outside[name] = TypeSums(stated[name], set())
+    parts = {name: rows[name] for name in stated if name not in (TOTAL, _FREE, *_OUTSIDE)}
+    inside, lacking = _add_up(parts)
+    for name in _SUMMED:
+        value, known = _read_inside(stated, name), inside.values[name]
+        if value is not None and (known is None or (lacking[name] and value > known)):
+            inside.values[name], lacking[name] = value, set()
+            inside.partial.discard(name)
+    if inside.values["largest"] is None:
+        inside.values["largest"] = stated.get(TOTAL, {}).get("largest")
+    total, left_out = _add_up({TOTAL: inside, **outside})
+    for name in _SUMMED:
+        left_out[name] = (left_out[name] - {TOTAL}) | lacking[name]
+        if inside.values[name] is None:
+            total.values[name] = None
+    return {TOTAL: total, **rows}, left_out
+
+
+def _read_inside(stated: Mapping[str, Mapping[str, int | None]], name: str) -> int | None:
+    """Read a stated total without what it has that is no region: it has that if it lists it."""
+    whole = stated.get(TOTAL, {}).get(name)
+    outside = sum(stated[type_].get(name) or 0 for type_ in _OUTSIDE if type_ in stated)
+    return whole - outside if whole is not None and whole >= outside else None
 
 
 def _forget_unknown(total: TypeSums, of_regions: dict[str, TypeSums]) -> None:
@@ -99,33 +136,13 @@ def _sum_types(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
         rows = sum_types(snapshot.regions, _FIGURES)
     else:
         rows = sum_types(allocations, _FIGURES)
-        for name, row in sum_types(_take_parts(snapshot.regions, allocations), (_OF_PARTS,)).items():
+        for name, row in sum_types(list_private_parts(snapshot.regions, allocations), (_OF_PARTS,)).items():
             known = rows.setdefault(name, TypeSums(dict.fromkeys((*_SUMMED, "largest")), set()))
             known.values[_OF_PARTS] = row.values[_OF_PARTS]
             known.partial.difference_update({_OF_PARTS} - row.partial)
             known.partial.update(row.partial)
     _count_allocations(RawColumns(allocations), rows)
     return rows
-
-
-def _take_parts(regions: pa.Table, allocations: pa.Table) -> pa.Table:
-    """Return the sub-blocks of all allocations, and in their place those allocations that they do not fill.
-
-    Sizes are printed in KiB, each rounded for itself. Generations of a managed heap are no multiple of one:
-    the sub-blocks of two heaps of a real save are 1 KiB less than the heap, of every figure.
-    """
-    parts, whole = RawColumns(regions), RawColumns(allocations)
-    groups = group_by(parts.numbers("allocation").values)
-    bases, sizes = parts.numbers("allocation").values[groups.first], groups.sum(parts.numbers("size"))
-    is_part = np.isin(whole.numbers("address").values, bases)
-    at = np.searchsorted(bases, whole.numbers("address").values[is_part])
-    filled = np.zeros(whole.rows, np.bool_)
-    filled[is_part] = sizes.numbers.values[at] == whole.numbers("size").values[is_part]
-    kept = np.isin(parts.numbers("allocation").values, whole.numbers("address").values[filled])
-    names = ["type", "subtype", _OF_PARTS, "blocks"]
-    return pa.concat_tables(
-        [regions.select(names).filter(pa.array(kept)), allocations.select(names).filter(pa.array(~filled))]
-    ).unify_dictionaries()
 
 
 def _count_allocations(allocations: RawColumns, rows: dict[str, TypeSums]) -> None:
@@ -170,19 +187,24 @@ def _read_page_table(snapshot: LoadedSnapshot) -> TypeSums:
     return TypeSums({**dict.fromkeys(COUNTERS, 0), **dict.fromkeys(_PAGE_TABLE_FIGURES, size)}, set())
 
 
-def _add_up(rows: Iterable[TypeSums]) -> TypeSums:
-    total, everything = TypeSums({}, set()), list(rows)
+def _add_up(rows: Mapping[str, TypeSums]) -> tuple[TypeSums, _LeftOut]:
+    """Add up what is known; also return the types of which something is left out, for each figure."""
+    total, left_out = TypeSums({}, set()), _LeftOut()
     for name in _SUMMED:
-        values = [row.values.get(name) for row in everything]
-        known = [value for value in values if value is not None]
+        values = {type_: row.values.get(name) for type_, row in rows.items()}
+        known = [value for value in values.values() if value is not None]
         fits = sum(known) < 1 << 64  # only hostile input goes beyond
         total.values[name] = sum(known) if known and fits else None
-        lacks_rows = name in _FIGURES and len(known) < len(values)
-        if not fits or lacks_rows or any(name in row.partial for row in everything):
+        left_out[name] = {
+            type_
+            for type_, row in rows.items()
+            if name in row.partial or (values[type_] is None and name in _FIGURES)
+        }
+        if not fits or left_out[name]:
             total.partial.add(name)
-    known = [size for row in everything if (size := row.values.get("largest")) is not None]
+    known = [size for row in rows.values() if (size := row.values.get("largest")) is not None]
     total.values["largest"] = max(known, default=None)
-    return total
+    return total, left_out
 
 
 def _build(rows: list[tuple[str, TypeSums]]) -> pa.Table:

@@ -15,7 +15,7 @@ from mmpscope.analysis.totals_rules import NO_TYPE, classify_totals
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["TOTAL", "read_totals"]
+__all__ = ["TOTAL", "compare_stated_total", "read_totals"]
 
 TOTAL = "Total"
 _NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
@@ -43,6 +43,11 @@ _HUGE = ("Shared_Hugetlb", "Private_Hugetlb")
 """Resident pages that Rss does not count."""
 _ADDITIVE = ("size", *COUNTERS, "blocks")
 
+_ROUNDING = 20
+"""A total that is printed in two digits, as 1.0G, is off by a twentieth at most."""
+_LEAST = 1 << 20
+"""Bytes of a difference that is worth a word."""
+
 Values = dict[str, "int | None"]
 
 
@@ -59,6 +64,20 @@ def read_totals(snapshot: LoadedSnapshot) -> dict[str, Values]:
     for row, code in enumerate(types.tolist()):
         found.setdefault(TOTAL if code == NO_TYPE else TYPES[code], []).append(_read_row(raw, row))
     return {type_: _add_rows(rows[:1] if type_ == TOTAL else rows) for type_, rows in found.items()}
+
+
+def compare_stated_total(snapshot: LoadedSnapshot) -> str | None:
+    """Tell if a total that the source states is another than the sum of its rows, by more than rounding."""
+    stated = read_totals(snapshot)
+    whole = stated.pop(TOTAL, {})
+    parts = [values for type_, values in stated.items() if type_ != "Free"]
+    for name in ("size", "private", "total_ws", "pss") if parts else ():
+        said, added = whole.get(name), _add([values.get(name) for values in parts])
+        if said is None or added is None:
+            continue
+        if abs(said - added) > max(said // _ROUNDING, _LEAST):
+            return f"the source states a total of {said:,} bytes ({name}), and its rows add up to {added:,}"
+    return None
 
 
 def _read_row(raw: RawColumns, row: int) -> Values:

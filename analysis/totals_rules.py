@@ -57,18 +57,21 @@ TOTALS_RULES = (*_ANDROID, *_OBJECTS)
 def classify_totals(names: Text) -> tuple[Codes, list[str | None]]:
     """Return each row's type (index in schema.TYPES, or NO_TYPE) and the id of its rule (None: no type).
 
-    All names come from one source, so they are read in the language that knows most of them.
+    All names come from one source, so they are read in the language that knows most of them. A row that has
+    lost its name, as <unclassified> does on its way through HTML, is memory that no word claims.
     """
     distinct = [name for name in names.values if name is not None]
     languages = _list_languages()
     words = max(languages, key=lambda words: sum(_find(words, name) is not None for name in distinct))
-    found = [None if name is None else _claim((*words, *languages[-1]), name) for name in names.values]
+    found = [_claim((*words, *languages[-1]), name) for name in names.values]
     types = [NO_TYPE if rule is None or rule.type is None else TYPES.index(rule.type) for rule in found]
     ids = [None if rule is None else rule.id for rule in found]
     return np.array(types, np.int32)[names.codes], [ids[code] for code in names.codes.tolist()]
 
 
-def _claim(words: Words, name: str) -> Rule | None:
+def _claim(words: Words, name: str | None) -> Rule | None:
+    if name is None:
+        return TOTALS_RULES[-1]
     if _SUMS.fullmatch(name):
         return None
     return _find(words, name) or TOTALS_RULES[-1]

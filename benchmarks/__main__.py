@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.commands import ROOT
 from benchmarks.figures import Figure, Options, render_markdown, render_table
 
-NAMES = ("collect", "file_size", "load", "diff", "startup")
+NAMES = ("collect", "file_size", "load", "diff", "read_text", "startup")
 
 
 def _parse_arguments() -> argparse.Namespace:

@@ -110,6 +110,8 @@ on {day}, Linux {kernel}, {machine}, Python {python}. Times are that machine's; 
   of 2026-11-29 it was 17.3 % (215,360 of 1,241,530 bytes, one run by hand).
 - The join that diff is compared with is a full outer join of all raw columns. A join of the start columns
   alone is many times faster (0.06 to 0.3 s seen), and against that the limit of 3 is missed.
+- Text is read within one process: the regions of the mapper, repeated, as their kernel prints them. Opening
+  parses all of it; its table is encoded when the snapshot is asked for. Splitting is `bytes.splitlines`.
 - Small files carry a fixed part (header, facts of the system, index), which is why they have no limit.
 
 """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mmpscope.formats.source import Fault
 
-__all__ = ["FaultLog"]
+__all__ = ["FaultLog", "tell_count"]
 
 
 @dataclass
@@ -45,6 +45,11 @@ class FaultLog:
     def list(self) -> list[Fault]:
         """Return one fault a kind, in the order in which they were met first."""
         return [_tell(kind) for kind in self._kinds.values()]
+
+
+def tell_count(number: int, noun: str) -> str:
+    """Say how many there are of what has a plain plural: "1 row", "2 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _tell(kind: _Kind) -> Fault:

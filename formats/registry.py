@@ -126,7 +126,10 @@ def _opening(path: str | os.PathLike[str], partial: bool) -> Iterator[tuple[Form
     faults: list[Fault] = []
     with _explaining(shown), ExitStack() as opened:
         stream = sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
+        is_piped = name == "-" or not stream.seekable()
         stream, head = unwrap(stream, partial, faults, opened)
+        if is_piped and not head:  # unlike an empty file, which may be a process without memory
+            raise InputError(f"{shown} is empty: the command before it printed nothing")
         known = find_format(head)
         if known is None:
             from mmpscope.formats.unknown import describe_unknown

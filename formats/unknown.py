@@ -26,7 +26,7 @@ _BINARY = (
 _TEXTS = (
     (
         re.compile(r"Name:\t[^\n]*\n(?:Umask|State):\t"),
-        "status of a process, which has no map: give its smaps",
+        "/proc/PID/status, which has no map: give the smaps beside it",
     ),
     (re.compile(r"W/google-breakpad"), "a microdump of Breakpad, which has no map"),
     (re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE), "an HTML page"),
@@ -41,18 +41,18 @@ _LEAST_FIELDS = 3
 def describe_unknown(head: bytes) -> str:
     """Say what content of no known format looks like, in characters that do a terminal no harm."""
     text = _decode(head)
-    start = f"starts with '{_show_start(text)}'"
+    start = f"it starts with '{_show_start(text)}'"
     for magic, words in _BINARY:
         if head.startswith(magic):
             return f"it looks like {words}"
     for pattern, words in _TEXTS:
         if pattern.match(text.lstrip()):
-            return f"it looks like {words}, and {start}"
+            return f"it looks like {words}" + ("" if "," in words else f" ({start})")
     if "\0" in text:
-        return f"it {start}"
+        return start
     if _is_table(text):
-        return f"it looks like a CSV of another tool, and {start}"
-    return f"it {start}, and line 1 is not a map line"
+        return f"it looks like a CSV of another tool ({start})"
+    return f"{start}, and line 1 is not a map line"
 
 
 def _decode(head: bytes) -> str:
@@ -62,7 +62,7 @@ def _decode(head: bytes) -> str:
 
 
 def _show_start(text: str) -> str:
-    line = text.split("\n", 1)[0][:_SHOWN_CHARACTERS]
+    line = " ".join(text.split("\n", 1)[0][:_SHOWN_CHARACTERS].split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 

@@ -94,7 +94,9 @@ def load_pair(
     if len(inputs) == 1 and len(found) > 2:
         return found[0], found[-1], f"the first and the last of {len(found)} snapshots"
     if len(found) != 2:
-        told = f"{len(found)} snapshot{' is' if len(found) == 1 else 's are'} given"
+        if len(found) == 1:
+            raise UsageError("a comparison takes two snapshots, and this is one. Give a second file")
+        told = f"{len(found)} snapshots are given"
         raise UsageError(f"{told}, and a comparison takes two. Choose them as in FILE#0 FILE#-1")
     return found[0], found[1], None
 
@@ -150,4 +152,4 @@ def warn(sentence: str, manner: Manner) -> None:
     from mmpscope.analysis.reporters.names import show_name
 
     if not manner.quiet:
-        print(f"mmp: {show_name(sentence)}", file=sys.stderr)
+        print(f"mmp: warning: {show_name(sentence)}", file=sys.stderr)

@@ -45,6 +45,7 @@ class Target:
 
 def run(inputs: Inputs, target: Target, opening: Opening, manner: Manner) -> int:
     """Write every snapshot of the inputs to the file."""
+    from mmpscope.analysis.export import check_extension
     from mmpscope.analysis.output import STDOUT, check_output
     from mmpscope.analysis.progress import follow
     from mmpscope.analysis.reporters.report import deliver
@@ -52,6 +53,8 @@ def run(inputs: Inputs, target: Target, opening: Opening, manner: Manner) -> int
 
     if target.output is None or target.output == STDOUT:
         raise UsageError("which file shall be written? Name it, as in -o run.mmp")
+    now = "Use `mmp export FILE -o FILE.csv` for a table, or name an .mmp file"
+    check_extension(target.output, "what `mmp convert` writes", (".mmp",), now)
     check_output(target.output, force=target.force)
     rows: list[dict[str, Any]] = []
     with SnapshotWriter.create(target.output, force=target.force) as writer:

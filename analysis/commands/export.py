@@ -65,7 +65,7 @@ def run(
     elif chosen in VMMAP_FORMATS:
         if types.type or choice.table != "regions":
             raise UsageError(f"{chosen} holds all regions of a process. Leave --type and --table out")
-        snapshots = _note_unknown(load_each(inputs, reading, manner), manner)
+        snapshots = _note_lacking(load_each(inputs, reading, manner), manner)
         _write_vmmap(chosen, snapshots, output, force=outlet.force)
     else:
         table = _make_table(inputs, choice.table, types, (reading, manner), output)
@@ -94,17 +94,18 @@ def _write_smaps(snapshots: Sequence[LoadedSnapshot], output: str, *, force: boo
 
     snapshot = _take_one(snapshots, "smaps text")
     table = snapshot.raw.tables.get("regions")
-    if table is None or "layout" not in table.columns:
-        raise AnalysisError(f"{snapshot.label} does not come from smaps text of Linux. Choose another format")
+    if table is None or "perms" not in table.columns:
+        raise AnalysisError(f"{snapshot.label} has no regions of Linux, so no smaps. Choose another format")
     text = render_smaps(table, snapshot.process.get("source_text"))
     with open_output(output, force=force) as stream:
         stream.write(text)
 
 
-def _note_unknown(snapshots: Iterable[LoadedSnapshot], manner: Manner) -> Iterator[LoadedSnapshot]:
+def _note_lacking(snapshots: Iterable[LoadedSnapshot], manner: Manner) -> Iterator[LoadedSnapshot]:
     """Say what VMMap will show as nothing although it is only not known."""
     from mmpscope.analysis.commands import warn
     from mmpscope.analysis.export_vmmap import list_unknown_figures
+    from mmpscope.analysis.extent import SOME, find_extent
 
     told: list[str] = []
     for snapshot in snapshots:
@@ -115,6 +116,9 @@ def _note_unknown(snapshots: Iterable[LoadedSnapshot], manner: Manner) -> Iterat
                 f"{snapshot.label} does not tell {', '.join(new)} of all regions: VMMap shows nothing there",
                 manner,
             )
+        extent = find_extent(snapshot)
+        if extent.shown == SOME:
+            warn(f"{snapshot.label}: {extent.reason}; VMMap shows nothing of this either", manner)
         yield snapshot
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.options import Inputs, Manner, Writing
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from mmpscope.formats.source import Fault
 
 __all__ = ["run"]
+
+_EMPTY = "a process without address space, no permission to read it, or a failed copy"
 
 
 def run(inputs: Inputs, writing: Writing, manner: Manner) -> int:
@@ -40,7 +43,7 @@ def run(inputs: Inputs, writing: Writing, manner: Manner) -> int:
 def _verify_input(text: str, found: dict[str, Sequence[Fault]]) -> None:
     """Verify the files that an input stands for; one of many that cannot be read at all is damage."""
     from mmpscope.analysis.loading import expand_input, refuse_all
-    from mmpscope.formats.errors import FormatError, InputError
+    from mmpscope.formats.errors import FormatError, InputError, NotASnapshotError
     from mmpscope.formats.registry import verify_source
     from mmpscope.formats.source import Fault
 
@@ -52,11 +55,18 @@ def _verify_input(text: str, found: dict[str, Sequence[Fault]]) -> None:
             if paths == [text]:
                 raise
             what = error.what if isinstance(error, FormatError) else str(error)
-            found[path] = [Fault(what, lost="all of it")]
+            has_bytes = isinstance(error, FormatError) and not isinstance(error, NotASnapshotError)
+            found[path] = [Fault(what, lost="all of it" if has_bytes else None)]
         else:
             count += 1
     if not count:
         raise refuse_all(text, len(paths))
+
+
+def _say_whole(path: str) -> str:
+    """Say that nothing is wrong; an empty file proves little."""
+    is_empty = Path(path).is_file() and not Path(path).stat().st_size
+    return f"ok, but empty: {_EMPTY}" if is_empty else "ok"
 
 
 def _report(found: dict[str, Sequence[Fault]]) -> Report:
@@ -67,7 +77,7 @@ def _report(found: dict[str, Sequence[Fault]]) -> Report:
     lines = [
         show_name(f"{path}: {sentence}")
         for path, faults in found.items()
-        for sentence in ([describe_fault(fault) for fault in faults] or ["ok"])
+        for sentence in ([describe_fault(fault) for fault in faults] or [_say_whole(path)])
     ]
     rows = [
         {"file": path, "ok": not faults, "faults": [asdict(fault) for fault in faults]}

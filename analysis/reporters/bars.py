@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mmpscope.analysis.reporters.amounts import show_kib
 from mmpscope.analysis.reporters.screen import Screen
 
 __all__ = ["draw_bars"]
@@ -25,15 +24,17 @@ _WIDEST = 100
 _LEAST = 20
 
 
-def draw_bars(figures: Mapping[str, Sequence[tuple[str, int | None]]], screen: Screen) -> list[str]:
+def draw_bars(
+    figures: Mapping[str, Sequence[tuple[str, int | None]]], numbers: Mapping[str, str], screen: Screen
+) -> list[str]:
     """Draw one bar for each named list of (type, bytes); all bars have one scale, so that they compare.
 
+    ``numbers`` are the words behind the bars: those of the table above, whatever the parts add up to.
     Unknown figures (null) take no room in a bar; a bar without any known figure says so. A type too small
     for a letter of its own leaves none.
     """
     totals = {name: sum(size or 0 for _, size in parts) for name, parts in figures.items()}
     scale = max(totals.values(), default=0)
-    numbers = {name: f"{show_kib(total)} K" for name, total in totals.items()}
     names = max(map(len, figures))
     room = min(_WIDEST, (screen.width or 80) - names - max(map(len, numbers.values())) - 4)
     if scale == 0 or room < _LEAST:

@@ -131,7 +131,8 @@ def _draw_totals(result: DiffResult, screen: Screen) -> list[str]:
     marks = [_PARTLY if row["partial"] and row["delta"] is not None else "" for row in rows]
     changes = [show_kib(row["delta"], sign=True) + mark for row, mark in zip(rows, marks, strict=True)]
     is_counted = any(side.applies for side in result.map_count)
-    mappings = ["Mappings", show_count(before), show_count(after), show_count(more, sign=True)] * is_counted
+    counts = [show_count(s.count) if s.applies else NOT_APPLICABLE for s in result.map_count]
+    mappings = ["Mappings", *counts, show_count(more, sign=True)] * is_counted
     columns = [
         TextColumn("Total", [*names, *mappings[:1]]),
         TextColumn("Before", [*(show_kib(row["a"]) for row in rows), *mappings[1:2]], True),

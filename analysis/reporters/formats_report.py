@@ -32,7 +32,7 @@ def report_formats(formats: Sequence[Format]) -> Report:
         return render_table(
             [
                 TextColumn("Format", [known.name for known in formats]),
-                TextColumn("What it is", [known.title for known in formats]),
+                TextColumn("What it is", [known.title for known in formats], least=20),
             ],
             screen,
             "-v tells what each gives and lacks",

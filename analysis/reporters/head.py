@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.extent import SOME, describe_source, find_extent, has_totals
+from mmpscope.analysis.extent import ALL, SOME, describe_source, find_extent, has_totals
 from mmpscope.analysis.facts import get_list, get_number, show_fact
 from mmpscope.analysis.freespace import compare_stated_free
 from mmpscope.analysis.reporters.amounts import show_time
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.systems import name_system
+from mmpscope.analysis.totals import compare_stated_total
 from mmpscope.formats.model import Capability, Facts
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def _describe_extent(snapshot: LoadedSnapshot) -> list[str]:
     """Say what the source does not show, and what follows."""
     extent, disputed = find_extent(snapshot), compare_stated_free(snapshot)
     lines = [f"free space is doubtful: {disputed}"] if disputed else []
+    if extent.shown != ALL and (unlike := compare_stated_total(snapshot)):
+        lines.append(f"sums are doubtful: {unlike}")
     if extent.shown == SOME:
         return [*lines, f"{extent.reason}; {_STATED if has_totals(snapshot) else _LEFT_OUT}"]
     return [*lines, extent.reason] if extent.reason else lines

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mmpscope.analysis.diff_schema import DIFF_ROWS
 from mmpscope.analysis.errors import UsageError
-from mmpscope.analysis.export import EXTENSIONS, describe_columns, iterate_rows, write_table
+from mmpscope.analysis.export import EXTENSIONS, check_extension, describe_columns, iterate_rows, write_table
 from mmpscope.analysis.options import Manner, Writing
 from mmpscope.analysis.output import STDOUT, check_output, open_output
 from mmpscope.analysis.progress import follow
@@ -62,10 +62,18 @@ def deliver(reports: Iterable[Report], writing: Writing, manner: Manner) -> None
     if EXTENSIONS.get(suffix, "txt") != "txt" and not writing.json:
         write_table(_stack(reports), path, force=writing.force)
     elif writing.json or suffix == ".json":
+        check_extension(path, "a JSON document", (".json", ".txt"), "Name a .json file")
         _write_lines(chain.from_iterable(map(write_json, reports)), path, force=writing.force)
     else:
+        check_extension(path, "a text", (".txt",), _show_ways(path))
         screen = Screen(verbose=manner.verbose) if path != STDOUT else _find(manner)
         _write_lines(_draw_all(reports, screen), path, force=writing.force)
+
+
+def _show_ways(path: str) -> str:
+    if PurePath(path).suffix.lower() == ".mmp":
+        return f"For an .mmp file use `mmp convert FILE -o {path}`"
+    return "Name a .txt, .csv, .parquet, .arrow, .jsonl or .json file"
 
 
 def _write_lines(lines: Iterable[str], path: str, *, force: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mmpscope.analysis.extent import ALL, find_extent
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_count, show_kib
 from mmpscope.analysis.reporters.bars import draw_bars
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
@@ -45,6 +46,7 @@ _BARS = (("Committed", "committed"), ("Private", "private"), ("Working Set", "to
 _NO_BLOCKS = {"Page Table": ("blocks", "largest"), "Unusable": ("blocks",)}
 """What rows of no region do not have: memory of the kernel, and what is lost between regions."""
 
+_TOTAL = "Total"
 _AT_LEAST = "+"
 
 Rows = Mapping[str, Sequence[Any]]
@@ -57,16 +59,18 @@ def report_summary(snapshot: LoadedSnapshot, table: pa.Table) -> Report:
     facts = {"snapshot": describe_snapshot(snapshot), "capability": capability}
     strange = {row["item"] for row in capability if row["state"] == "not applicable"}
     left_out = [name for name, _, _ in _MORE if f"regions.{name}" in strange]
-    shown = {name: values for name, values in rows.items() if name not in left_out}
+    known = {name: values for name, values in rows.items() if name not in left_out}
+
+    is_whole = find_extent(snapshot).shown == ALL
 
     def draw(screen: Screen) -> list[str]:
+        shown = known if is_whole else _leave_out_unknown(known)
         return [*draw_head(snapshot, screen), "", *_draw(shown, screen)]
 
     return Report("summary", draw, facts, table)
 
 
 def _draw(rows: Rows, screen: Screen) -> list[str]:
-    rows = _leave_out_unknown(rows)
     if not rows["type"]:
         return ["no figures are known"]
     columns = [
@@ -81,15 +85,33 @@ def _draw(rows: Rows, screen: Screen) -> list[str]:
             if _is_known(rows, name)
         ),
     ]
-    bars = draw_bars({title: _parts(rows, name) for title, name in _BARS}, screen)
     has_part = any(cell.endswith(_AT_LEAST) for column in columns[1:] for cell in column.cells)
     note = f"sizes in KiB; {_AT_LEAST} at least: the rest is not known" if has_part else "sizes in KiB"
-    lines = render_table(columns, screen, explain_marks(columns, note))
+    lines = [*render_table(columns, screen, explain_marks(columns, note)), *_explain_untold(rows, screen)]
+    bars = draw_bars({title: _parts(rows, name) for title, name in _BARS}, _show_totals(rows), screen)
     return [*lines, "", *bars] if bars else lines
 
 
+def _explain_untold(rows: Rows, screen: Screen) -> list[str]:
+    """Say where the memory of types is that the source cannot tell; nothing is missing for them."""
+    kinds = zip(rows["type"], rows["size"], strict=True)
+    untold = [kind for kind, size in kinds if size is None and kind not in (_TOTAL, *_NO_BLOCKS)]
+    if not untold or rows["size"][0] is None:
+        return []
+    return screen.wrap(f"{_list_words(untold)}: what no fact tells apart is Private Data")
+
+
+def _list_words(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _show_totals(rows: Rows) -> dict[str, str]:
+    """Write the total behind each bar as the table has it; a source may state more than its parts."""
+    return {title: f"{_cells(rows, name, show_kib)[0].removesuffix(_AT_LEAST)} K" for title, name in _BARS}
+
+
 def _leave_out_unknown(rows: Rows) -> Rows:
-    """Leave out the types of which nothing is known, as a source of totals has most of them."""
+    """Leave out the types of which nothing is known: a source of totals has most of them, an excerpt some."""
     names = [name for name in rows if name not in ("type", "partial")]
     kept = [row for row in range(len(rows["type"])) if any(rows[name][row] is not None for name in names)]
     return {name: [values[row] for row in kept] for name, values in rows.items()}
@@ -103,11 +125,10 @@ def _choose_figures(rows: Rows, screen: Screen) -> list[tuple[str, str, int]]:
     """
     if not _is_known(rows, "committed"):
         return [figure for figure in (*_FIGURES, *_MORE) if _is_known(rows, figure[0])]
-    known = [more for more in _MORE if more[0] in rows]
-    return [
-        *_FIGURES,
-        *(m for m in known if screen.verbose or (m[0] in _SHOWN_WHEN_USED and any(rows[m[0]]))),
-    ]
+    asked = [more for more in _MORE if more[0] in rows]
+    asked = [more for more in asked if screen.verbose or more[0] in _SHOWN_WHEN_USED]
+    more = [figure for figure in asked if rows[figure[0]][0] is not None]
+    return [*_FIGURES, *(figure for figure in more if screen.verbose or any(rows[figure[0]]))]
 
 
 def _is_known(rows: Rows, name: str) -> bool:
@@ -134,5 +155,5 @@ def _parts(rows: Rows, name: str) -> list[tuple[str, int | None]]:
     return [
         (kind, None if rows[name][0] is None else value)
         for kind, value in zip(rows["type"], rows[name], strict=True)
-        if kind not in {"Total", "Unusable", "Free"}
+        if kind not in {_TOTAL, "Unusable", "Free"}
     ]

@@ -16,6 +16,7 @@ from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.linux.regions import MapTexts, read_map_texts, read_rollup
 from mmpscope.collector.linux.threads import read_threads
 from mmpscope.collector.recorder import Recorder
+from mmpscope.formats.faults import tell_count
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
 from mmpscope.formats.proc.facts import parse_counters, parse_status, to_fact
 from mmpscope.formats.proc.modules import tabulate
@@ -111,7 +112,8 @@ def _parse_regions(texts: MapTexts, recorder: Recorder) -> Regions:
     regions = parse_smaps(texts.take_best())
     if regions.faults:
         first = regions.faults[0]
-        text = f"{regions.odd} blocks are kept as text, the first at line {first.line}: {first.what}"
+        count = tell_count(regions.odd, "block")
+        text = f"{count} kept as text, the first at line {first.line}: {first.what}"
         recorder.miss(item, "partial", None, text)
     if regions.missing is not None:
         recorder.miss("regions", "partial", None, regions.missing)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from mmpscope.formats.faults import FaultLog
+from mmpscope.formats.faults import FaultLog, tell_count
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Table
 
@@ -98,7 +98,7 @@ class CategoryTable:
     def tell_loss(self) -> str | None:
         """Say why rows may be missing; None where they add up to TOTAL, which may count what is swapped."""
         if self.lost:
-            return f"{self.lost} rows are damaged"
+            return f"{tell_count(self.lost, 'row')} could not be read"
         if not self.is_over:
             return "the row TOTAL, which ends the table, is missing"
         total = self.rows[-1][1]

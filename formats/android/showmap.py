@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from mmpscope.formats.errors import CorruptError, NotASnapshotError
-from mmpscope.formats.faults import FaultLog
+from mmpscope.formats.faults import FaultLog, tell_count
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot, Table
 from mmpscope.formats.source import Entry, ListedSource
@@ -221,7 +221,7 @@ class _Capture:
     def _tell_loss(self) -> str | None:
         """Say why rows may be missing; None where they add up to the last line."""
         if self.lost:
-            return f"{self.lost} rows are damaged"
+            return f"{tell_count(self.lost, 'row')} could not be read"
         if self.total is None:
             return "the line TOTAL, which ends the output, is missing"
         for name, values, total in zip(self.layout.figures, self.figures, self.total, strict=True):

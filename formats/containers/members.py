@@ -27,6 +27,8 @@ _MOST_MAPS = 20_000
 """One every half minute for a week. All of them are listed in memory; files of a folder are not."""
 _NAMED = 3
 """So many of the members that are no snapshots are named."""
+_MOST_TOLD = 500
+"""Characters of why the first of them is none."""
 
 _Work = Callable[[str, Format, Input], list[Fault]]
 
@@ -182,5 +184,9 @@ def _tell_unknown(members: list[str]) -> Fault:
 def _refuse(archive: Archive, faults: list[Fault]) -> NotASnapshotError:
     if not faults:
         return NotASnapshotError("it is an archive without a file", now="Give one with snapshots in it.")
-    what = f"none of the {len(archive.names):,} files in it is a snapshot that I can read: {faults[0].what}"
+    first = faults[0].what
+    first = first if len(first) <= _MOST_TOLD else f"{first[:_MOST_TOLD]}..."  # names may have 64 KiB
+    count = len(archive.names)
+    which = "the only file in it is no" if count == 1 else f"none of the {count:,} files in it is a"
+    what = f"{which} snapshot that I can read: {first}"
     return NotASnapshotError(what, now="`mmp formats` lists what can be read.")

@@ -23,6 +23,8 @@ _MOST_LIST = 8 << 20
 """Bytes of the list of members, which `zipfile` reads at once: 46 and the name for each."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """What packers use unless told otherwise. `zipfile` unpacks the others without a limit of memory."""
+_MOST_TOLD = 120
+"""Characters of what `zipfile` says: it quotes names of members, which may have 64 KiB."""
 _IS_ENCRYPTED = 1
 _UNIX = 3
 _FILE_TYPES = 28  # the four bits of st_mode that tell the type of a file, in the upper half of the attributes
@@ -75,7 +77,7 @@ class ZipTree:
                 yield chunk
 
     def _add(self, member: zipfile.ZipInfo, log: FaultLog) -> None:
-        if member.is_dir():
+        if member.filename.endswith("/"):  # is_dir() of Python 3.11 fails where a name is empty
             return
         name = clean_name(member.filename.replace("\\", "/"))  # as .NET wrote them for years
         kind = member.external_attr >> _FILE_TYPES
@@ -120,7 +122,8 @@ def _translated() -> Iterator[None]:
         if "is not a zip file" in str(error):
             what = "the zip file ends too early: its list of members, which is at the end, is missing"
             raise TruncatedError(what, now="Copy it again.") from error
-        raise CorruptError(f"the zip file is damaged ({error or type(error).__name__})") from error
+        told = str(error)[:_MOST_TOLD] or type(error).__name__
+        raise CorruptError(f"the zip file is damaged ({told})") from error
     except OSError as error:
         if error.errno != errno.EINVAL:  # a place before the beginning; all else is the disk's
             raise

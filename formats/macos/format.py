@@ -12,6 +12,7 @@ __all__ = ["FORMATS"]
 
 _VMMAP = re.compile(
     rb"^[ \t]*(?:Virtual Memory Map of process \d+|==== (?:Non-writable |Writable )?regions for process \d+|"
+    rb"==== Summary for process \d+|ReadOnly portion of Libraries: Total=|"
     rb"[^\[\n]{1,80}-[^\[\n]{1,40}\[[^\]\n]{1,60}\] [-r][-w][-x]/[-r][-w][-x] SM=)",
     re.MULTILINE,
 )
@@ -39,6 +40,7 @@ FORMATS = (
         tools="vmmap of macOS, report formats 2.0 to 2.4 (Mac OS X 10.5 to macOS 26)",
         gives=("regions", "working sets", "dirty", "swap", "process", "totals"),
         lacks=("committed", "private", "PSS", "threads", "modules", "limits"),
-        known_by="`Virtual Memory Map of process`, a `==== ... regions for process` line, or one of its rows",
+        known_by="`Virtual Memory Map of process`, a `==== ... for process` line, one of its rows, or "
+        "`ReadOnly portion of Libraries:`, with which -summary begins",
     ),
 )

@@ -11,7 +11,7 @@ from functools import partial
 from typing import BinaryIO
 
 from mmpscope.formats.errors import NotASnapshotError
-from mmpscope.formats.faults import FaultLog
+from mmpscope.formats.faults import FaultLog, tell_count
 from mmpscope.formats.macos.head import Head
 from mmpscope.formats.macos.regions import SIZES, RegionRows
 from mmpscope.formats.macos.summary import Summary
@@ -24,6 +24,7 @@ __all__ = ["open_report"]
 _START = re.compile(rb"^(?:Process: .*\[\d+\]|Virtual Memory Map of process \d+)", re.MULTILINE)
 _INDENT = re.compile(rb"^([ \t]+)Virtual Memory Map of process", re.MULTILINE)
 _HEADING = re.compile(rb"==== (?:(?:Non-writable |Writable )?(regions) for|(Summary) for|Legend).*")
+_TOTALS = b"ReadOnly portion of Libraries:"
 _ROW = re.compile(rb"\] [-rwx]{3}/[-rwx]{3} SM=")
 _OTHERS = (
     (re.compile(rb"-bit +Footprint: "), "footprint", "its sums by category, and no regions"),
@@ -179,7 +180,7 @@ class _Report:
         if self.regions.is_cut:
             return "the text says that lines are left out"
         if self.regions.lost:
-            return f"{self.regions.lost} lines are no region"
+            return f"{tell_count(self.regions.lost, 'line')} could not be read as a region"
         if not self.summary.types:
             return "the summary, which ends every report, is missing"
         sums = self.regions.add_up()
@@ -192,6 +193,9 @@ class _Report:
 
 
 def _find_heading(line: bytes) -> str | None:
+    """Tell the section that a line begins; -summary (seen: macOS 14) prints no heading before its totals."""
+    if line.startswith(_TOTALS):
+        return "summary"
     found = _HEADING.fullmatch(line.strip()) if line.lstrip()[:5] == b"==== " else None
     if found is None:
         return None

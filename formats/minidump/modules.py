@@ -25,6 +25,7 @@ _VERSION_SIGNATURE = 0xFEEF04BD  # VS_FFI_SIGNATURE (verrsrc.h)
 _UNLOADED = struct.Struct("<QIIII")
 _UNLOADED_HEADER = "<III"
 _MAX_MODULES = 1 << 16
+_LAST = (1 << 64) - 1
 _GUID = struct.Struct("<IHH8s")
 _RSDS = b"RSDS"
 _NB10 = b"NB10"
@@ -34,7 +35,7 @@ _ELF = b"LEpB"
 
 @dataclass
 class Module:
-    """One file and the range it is loaded at; what is not known is None.
+    """One file and the range it is loaded at; what is not known is None, as the end of a damaged range.
 
     ``timestamp`` and ``checksum`` stand in a PE header. ``build_id`` is that of a debugger: GUID without
     dashes and age for a PDB, else the GNU build id.
@@ -42,7 +43,7 @@ class Module:
 
     path: bytes | None
     low: int
-    high: int
+    high: int | None
     timestamp: int | None
     checksum: int | None
     file_version: bytes | None = None
@@ -73,7 +74,12 @@ def read_unloaded(dump: DumpFile, stream: Stream) -> list[Module]:
 
 def _make_module(dump: DumpFile, base: int, size: int, checksum: int, time: int, name: int) -> Module:
     low = dump.narrow(base)
-    return Module(_read_name(dump, name), low, low + size, time or None, checksum or None)
+    high = low + size
+    if high > _LAST:
+        dump.faults.add("a module ends beyond the last address", lost="its end")
+    return Module(
+        _read_name(dump, name), low, high if high <= _LAST else None, time or None, checksum or None
+    )
 
 
 def _read_name(dump: DumpFile, offset: int) -> bytes | None:

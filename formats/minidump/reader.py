@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 from mmpscope.formats.errors import FormatError, NotASnapshotError
@@ -40,6 +41,8 @@ _ADVICE = (
     "Take one with MiniDumpWithFullMemoryInfo, as `procdump -ma` does; on Linux one with a copy of "
     "/proc/PID/maps, as Breakpad makes it."
 )
+_MOST_NAMED = 20
+"""Of the streams of a dump without a map; a hostile one has as many kinds of them as it likes."""
 _WOW64 = b"\\wow64.dll"
 _WINDOWS_PAGE = 4096
 """Of x86, x64 and ARM64; only Itanium had another one."""
@@ -67,8 +70,9 @@ def _refuse_without_map(directory: Directory) -> None:
     streams = directory.streams
     if any(number in streams for number in MAPS):
         return
-    names = ", ".join(stream.name for stream in streams.values())
-    what = f"a minidump without a map of the address space: it holds {names}"
+    names = ", ".join(stream.name for stream in islice(streams.values(), _MOST_NAMED))
+    more = f" and {len(streams) - _MOST_NAMED} more" if len(streams) > _MOST_NAMED else ""
+    what = f"a minidump without a map of the address space: it holds {names}{more}"
     if StreamType.MEMORY64_LIST in streams:
         what += "; Memory64List lists the memory that was captured, which is not all that was mapped"
     raise NotASnapshotError(what, now=_ADVICE)

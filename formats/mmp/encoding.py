@@ -16,6 +16,7 @@ from itertools import accumulate
 from operator import add, eq, itemgetter, le, sub
 from typing import NamedTuple, TypedDict
 
+from mmpscope.formats.errors import LimitError
 from mmpscope.formats.model import Column, Fact, Table
 
 __all__ = ["Plain", "encode_table"]
@@ -71,14 +72,17 @@ class _Order(NamedTuple):
 
 
 def encode_table(columns: Mapping[str, Plain], rows: int) -> Table:
-    """Encode columns of ``rows`` values each, in the given order; ValueError where one has more or fewer."""
+    """Encode columns of ``rows`` values each, in the given order; ValueError where one has more or fewer.
+
+    LimitError where a number is beyond what the column's type holds, as hostile input has them.
+    """
     done: dict[str, Column] = {}
     integers: dict[str, _Integers] = {}
     texts: dict[str, _Text] = {}
     for name, plain in columns.items():
         if len(plain.values) != rows:
             raise ValueError(f"column {name!r} has {len(plain.values)} values for {rows} rows")
-        encoded = _encode_alone(plain)
+        encoded = _encode_alone(name, plain)
         if isinstance(encoded, Column):
             done[name] = encoded
         elif isinstance(encoded, _Text):
@@ -91,7 +95,7 @@ def encode_table(columns: Mapping[str, Plain], rows: int) -> Table:
     return Table(rows, {name: done[name] for name in columns})
 
 
-def _encode_alone(plain: Plain) -> Column | _Integers | _Text:
+def _encode_alone(name: str, plain: Plain) -> Column | _Integers | _Text:
     """Encode what is all null, all the same or floats; the rest is brought into a form to go on with."""
     values = plain.values
     is_constant = len(values) > 0 and values.count(values[0]) == len(values)  # often, and quickly told
@@ -101,7 +105,7 @@ def _encode_alone(plain: Plain) -> Column | _Integers | _Text:
         return Column(plain.type, "null", text=plain.text)
     low, high = _RANGES.get(plain.type, (None, None))
     if low is not None and high is not None and not low <= min(present) <= max(present) <= high:
-        raise ValueError(f"a value is no {plain.type}")
+        raise LimitError(f"a number does not fit into 64 bits ({plain.type})", field=f"column {name}")
     if plain.type == "text" and len(present) > 1:
         codes = dict(zip(distinct, range(len(distinct))))
         return _Text(list(map(codes.__getitem__, values)), list(distinct), plain.text)

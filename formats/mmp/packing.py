@@ -34,8 +34,11 @@ class Bounds(NamedTuple):
 
 
 def pack(value: Fact) -> bytes:
-    """Pack facts; TypeError or ValueError where msgpack cannot carry them."""
-    packed: bytes = msgpack.packb(value)
+    """Pack facts; TypeError or ValueError where msgpack cannot carry them, LimitError for large numbers."""
+    try:
+        packed: bytes = msgpack.packb(value)
+    except OverflowError as error:
+        raise LimitError("a number does not fit into 64 bits") from error
     return packed
 
 

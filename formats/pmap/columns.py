@@ -154,7 +154,9 @@ def read_head(line: bytes) -> Columns | None:
         flags_at = words[-2][1] - words[-3][1]
     if not all(map(_NAME.fullmatch, names)) or not {"Mode", "Perm"} & set(names):
         return None
-    return None if set(names) & set(REGION_COLUMNS) else _make_columns(names, flags_at)
+    columns = _make_columns(names, flags_at)
+    is_clear = len(set(columns.figures)) == len(columns.figures)  # Kbytes and Size are one figure
+    return columns if is_clear and not set(names) & set(REGION_COLUMNS) else None
 
 
 def guess_columns(line: bytes) -> Columns | None:

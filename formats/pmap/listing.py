@@ -25,7 +25,8 @@ class Listing:
     """One process; ``columns`` are known from the head of its listing, or guessed from the first row.
 
     ``is_done`` tells that the line of totals was read, ``is_bare`` that no head was printed (`-q`, and always
-    without options), ``missing`` why there may be more regions than rows.
+    without options), ``missing`` why there may be more regions than rows. ``carried`` are the totals printed
+    before, from which -X and -XX count on.
     """
 
     pid: int | None = None
@@ -34,6 +35,8 @@ class Listing:
     is_bare: bool = False
     is_done: bool = False
     missing: str | None = None
+    carried: Mapping[str, int] = field(default_factory=dict)
+    totals: Mapping[str, int] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     perms: list[bytes] = field(default_factory=list)
@@ -83,7 +86,8 @@ class Listing:
     def check(self, totals: Mapping[str, int]) -> list[str]:
         """Take the line of totals, and list the figures whose total is not the sum of the rows."""
         self.is_done = True
-        return find_differences(totals, self.figures, self.perms)
+        self.totals = totals
+        return find_differences(totals, self.figures, self.perms, self.carried)
 
     def make_columns(self) -> dict[str, Plain]:
         """Make the columns of a regions table, in bytes: those of smaps, as far as they were printed."""

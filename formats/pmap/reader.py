@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import BinaryIO
 
-from mmpscope.formats.errors import NotASnapshotError
+from mmpscope.formats.errors import LimitError, NotASnapshotError
 from mmpscope.formats.faults import FaultLog
 from mmpscope.formats.mmp.columns import encode_table
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
 from mmpscope.formats.pmap.capability import list_capability
 from mmpscope.formats.pmap.columns import BARE_DETAILED, PLAIN, guess_columns, read_head
 from mmpscope.formats.pmap.listing import Listing
-from mmpscope.formats.pmap.totals import is_rule, read_totals
+from mmpscope.formats.pmap.totals import is_detailed_total, is_rule, read_totals
 from mmpscope.formats.proc.facts import to_fact
 from mmpscope.formats.proc.reader import describe_space
 from mmpscope.formats.proc.smaps import check_lines
@@ -32,6 +32,8 @@ __all__ = ["open_listing"]
 _PROCESS = re.compile(rb"(\d{1,10}):(?:[ \t]+([^\n]*))?")
 _NO_COLUMNS = re.compile(BARE_DETAILED)
 _ROW_START = re.compile(rb"[ \t]*[0-9a-fA-F]{6,16}[ \t]+\S")
+_MOST_LISTINGS = 1 << 15
+"""The usual number of pids."""
 _THREAD = re.compile(rb"\[([^\]\n]{1,64})\][ \t]*")
 
 
@@ -40,7 +42,13 @@ def open_listing(stream: BinaryIO, name: str) -> ListedSource:
     text = read_text(stream)
     check_lines(text)
     log = FaultLog()
-    snapshots = [_make_snapshot(listing) for listing in _read_listings(text, log)]
+    snapshots: list[Snapshot] = []
+    for listing in _read_listings(text, log):
+        if len(snapshots) == _MOST_LISTINGS:
+            raise LimitError(
+                f"there are more than {_MOST_LISTINGS:,} listings in it", now="Give fewer at once."
+            )
+        snapshots.append(_make_snapshot(listing))
     if not snapshots:
         raise NotASnapshotError("it is like a listing of pmap, but has no row of one", now="Print it again.")
     entries = [
@@ -68,7 +76,7 @@ def _read_listings(text: bytes, log: FaultLog) -> Iterator[Listing]:
         columns = None if process else read_head(line)
         if process is not None or (columns is not None and (current.is_done or current.columns)):
             yield from _end(current, number, log)
-            current = Listing()
+            current = Listing(carried=current.totals or current.carried)
         if process is not None:
             current.pid, current.command = int(process[1]), process[2]
         elif columns is not None:
@@ -81,6 +89,8 @@ def _read_listings(text: bytes, log: FaultLog) -> Iterator[Listing]:
 def _read_line(listing: Listing, line: bytes, number: int, log: FaultLog) -> None:
     """Read a row or the totals; another line is a fault where it could be a row."""
     if listing.columns is None:
+        if is_detailed_total(line):  # of a kernel thread -X prints the totals so far, and no row
+            return
         guessed = guess_columns(line)
         if guessed is not None:
             listing.set_columns(guessed, is_bare=True)
@@ -89,7 +99,7 @@ def _read_line(listing: Listing, line: bytes, number: int, log: FaultLog) -> Non
             raise NotASnapshotError(what, now="Print it without -q.")
     columns = listing.columns or PLAIN
     totals = None if listing.is_done else read_totals(line, columns)
-    row = None if listing.is_done else columns.read(line)
+    row = None if listing.is_done or listing.columns is None else columns.read(line)
     if totals is not None:
         for name in listing.check(totals):
             _note(listing, f"the total of {name} is not the sum of its rows", number, log)
@@ -107,13 +117,13 @@ def _note(listing: Listing, what: str, number: int, log: FaultLog) -> None:
 def _end(listing: Listing, number: int, log: FaultLog) -> Iterator[Listing]:
     """Yield a listing, if it is one, where line ``number`` begins another or ends the text.
 
-    Of a kernel thread -X and -q print nothing but its name in brackets.
+    Of a kernel thread -X and -q print nothing but its name in brackets, or -X the totals so far.
     """
     is_thread = listing.command is not None and _THREAD.fullmatch(listing.command) is not None
     if listing.columns is not None and not listing.is_done:
         if not listing.is_bare:
             _note(listing, "the listing ends before its totals", number, log)
-        elif listing.paths[-1] not in GATES:  # above which there is nothing
+        elif listing.paths and listing.paths[-1] not in GATES:  # above which there is nothing
             listing.missing = listing.missing or "it has no totals: it was printed with -q, or it is cut"
     if listing.starts or listing.is_done or is_thread:
         yield listing

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from mmpscope.formats.pmap.columns import Columns, to_bytes
 
-__all__ = ["find_differences", "is_rule", "read_totals"]
+__all__ = ["find_differences", "is_detailed_total", "is_rule", "read_totals"]
 
 _RULE = re.compile(rb"[ \t]*[-=]{2,}(?:[ \t]+[-=]{2,})*[ \t]*")
 _SIMPLE = re.compile(rb"[ \t]*total[ \t]+(?:kB[ \t]+)?(\d{1,20}K?(?:[ \t]+(?:\d{1,20}|-)){0,8})[ \t]*")
@@ -22,6 +22,11 @@ _WRITABLE, _SHARED = "writeable/private", "shared"
 def is_rule(line: bytes) -> bool:
     """Whether a line only separates rows from their totals."""
     return _RULE.fullmatch(line) is not None
+
+
+def is_detailed_total(line: bytes) -> bool:
+    """Whether a line holds the totals of -X or -XX."""
+    return _DETAILED.fullmatch(line) is not None
 
 
 def read_totals(line: bytes, columns: Columns) -> dict[str, int] | None:
@@ -46,9 +51,16 @@ def read_totals(line: bytes, columns: Columns) -> dict[str, int] | None:
 
 
 def find_differences(
-    totals: Mapping[str, int], figures: Mapping[str, Sequence[int | None]], perms: Sequence[bytes]
+    totals: Mapping[str, int],
+    figures: Mapping[str, Sequence[int | None]],
+    perms: Sequence[bytes],
+    carried: Mapping[str, int],
 ) -> list[str]:
-    """List the totals that are not the sum of their rows; the first of the figures is the size."""
+    """List the totals that are not the sum of their rows; the first of the figures is the size.
+
+    With several processes, -X and -XX of procps 4.0.2 go on from the totals of the process before,
+    ``carried``: 5548 KB below the first, and 10688 KB below the second, whose rows are 5140 KB.
+    """
     sums = {name: sum(filter(None, values)) for name, values in figures.items()}
     sizes = next(iter(figures.values()), ())
     for name, (at, letter) in {_SHARED: (3, b"s"), _WRITABLE: (1, b"w")}.items():
@@ -58,4 +70,8 @@ def find_differences(
             if mode[at : at + 1] == letter and (name == _SHARED or mode[3:4] == b"p")
         ]
         sums[name] = sum(of_kind)
-    return [name for name, total in totals.items() if sums.get(name, 0) != total]
+    return [
+        name
+        for name, total in totals.items()
+        if total not in (sums.get(name, 0), sums.get(name, 0) + carried.get(name, 0))
+    ]

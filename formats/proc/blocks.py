@@ -20,7 +20,7 @@ from mmpscope.formats.proc.segments import Segment, pack_numbers
 
 __all__ = ["BlockReader", "Blocks", "Oddity", "find_header", "starts_block"]
 
-_LOOKED_AT = 1 << 16
+_LOOKED_AT = 1 << 13
 """Bytes of text in which a path is looked for, to tell where paths begin."""
 
 

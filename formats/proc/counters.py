@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Union
 
 from mmpscope.formats.proc.layout import escape
 
-__all__ = ["COUNTER", "REGION_COLUMNS", "Body", "BodyReader", "Kind"]
+__all__ = ["COUNTER", "KERNEL_KINDS", "REGION_COLUMNS", "Body", "BodyReader", "Kind"]
 
 REGION_COLUMNS = (
     "start",
@@ -34,9 +34,11 @@ _KB = (
     "Private_Clean Private_Dirty Referenced Anonymous KSM LazyFree AnonHugePages ShmemPmdMapped "
     "ShmemHugePages FilePmdMapped Shared_Hugetlb Private_Hugetlb Swap SwapPss Locked"
 )
-_KNOWN: dict[str, Kind] = dict.fromkeys(_KB.split(), "kB")
-_KNOWN.update(THPeligible="number", ProtectionKey="number", VmFlags="text", Name="text")
-"""What mainline and Android kernels print (fs/proc/task_mmu.c); other keys are known by their first line."""
+KERNEL_KINDS: dict[str, Kind] = dict.fromkeys(_KB.split(), "kB")
+"""What mainline kernels print, in their order (fs/proc/task_mmu.c)."""
+KERNEL_KINDS.update(THPeligible="number", ProtectionKey="number", VmFlags="text")
+_KNOWN: dict[str, Kind] = {**KERNEL_KINDS, "Name": "text"}
+"""Those, and what Android adds; other keys are known by their first line."""
 _LINE = re.compile(rb"([A-Za-z_][\w-]{0,63}):([ \t]*)(?:(0|[1-9]\d{0,19})([ \t]+kB)?([ \t\r]*)|(\S[^\n]*)?)")
 COUNTER = rb"(?:Size|Rss|Pss):[ \t]+\d{1,20} kB"
 """A line that is in each block of counters and, unlike others of them, nowhere else below /proc."""

@@ -24,16 +24,18 @@ __all__ = [
     "to_fact",
 ]
 
-_COUNTER = re.compile(rb"^([^:\n]+):[ \t]*(\d+)([ \t]+kB)?[ \t\r]*$", re.MULTILINE)
+_COUNTER = re.compile(rb"^([^:\n]+):[ \t]*(\d{1,20})([ \t]+kB)?[ \t\r]*$", re.MULTILINE)
 _STATUS = re.compile(rb"^([^:\n]+):[ \t]?([^\n]*)$", re.MULTILINE)
-_KB = re.compile(rb"[ \t]*(\d+) kB")
-_NUMBER = re.compile(rb"0|[1-9]\d*")
+_KB = re.compile(rb"[ \t]*(\d{1,17}) kB")
+_NUMBER = re.compile(rb"0|[1-9]\d{0,18}")
 _LISTS = {"Uid", "Gid", "Groups", "NStgid", "NSpid", "NSpgid", "NSsid"}
 _TEXTS = re.compile(r"Name|State|Umask|Sig.*|ShdPnd|Cap.*|.*_allowed(_list)?")
 """Keys whose value may look like a number and is none: masks in hex or octal, CPU lists, a name `7`."""
 _LIMIT = re.compile(
-    rb"^(Max .+?)[ \t]{2,}(unlimited|\d+)[ \t]+(unlimited|\d+)[ \t]*(\w*)[ \t\r]*$", re.MULTILINE
+    rb"^(Max .+?)[ \t]{2,}(unlimited|\d{1,19})[ \t]+(unlimited|\d{1,19})[ \t]*(\w*)[ \t\r]*$", re.MULTILINE
 )
+_LARGEST = (1 << 64) - 1
+"""No kernel has larger numbers; saved text may, up to some that take Python seconds to read."""
 _AT_NULL = 0
 _AT_NAMES = {
     2: "EXECFD", 3: "PHDR", 4: "PHENT", 5: "PHNUM", 6: "PAGESZ", 7: "BASE", 8: "FLAGS", 9: "ENTRY",
@@ -56,12 +58,13 @@ def to_fact(name: bytes) -> str | bytes:
 def parse_counters(data: bytes) -> Facts:
     """Parse `key: number kB` lines: `smaps_rollup` and `meminfo`; lines of another form are left out.
 
-    What has no unit is a count (`HugePages_Total`) and stays as it is.
+    What has no unit is a count (`HugePages_Total`) and stays as it is; what is beyond 64 bits is left out.
     """
-    return {
+    counters = {
         key.decode("ascii", "backslashreplace"): int(value) * (1024 if unit else 1)
         for key, value, unit in _COUNTER.findall(data)
     }
+    return {key: number for key, number in counters.items() if number <= _LARGEST}
 
 
 def parse_status(data: bytes) -> Facts:

@@ -12,20 +12,21 @@ The rule: a region begins a new map where
 - it starts at or below the first region of a map that has two or more, or
 - it, or the region before it, is the one line of a roll-up.
 
-Lists that somebody sorted by another column fall all the time. They are one map: see `is_one_list`.
+Lists that somebody sorted by another column fall all the time. They are one map, where regions overlap
+nowhere and not every run of ascending regions but the last may be a process (`is_process`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from operator import lt
 from typing import NamedTuple
 
 from mmpscope.formats.model import Fact
-from mmpscope.formats.proc.segments import Segment
+from mmpscope.formats.proc.header import Header
 
-__all__ = ["ROLLUP", "MapOrder", "Span", "is_one_list"]
+__all__ = ["ROLLUP", "MapOrder", "Span", "have_overlaps", "is_process"]
 
 ROLLUP = b"[rollup]"
 """The path of the one line that begins `smaps_rollup`; it covers all regions and is none."""
@@ -53,11 +54,21 @@ class MapOrder:
         self._rows = 0
         self._last = Span(0, 0, None)
 
-    def find_restart(self, segment: Segment) -> int | None:
-        """Take in the regions of a segment; return the row that begins another map, None where none does."""
-        starts, sizes, paths = (segment.columns[name] for name in ("start", "size", "path"))
+    def find_restart(self, headers: Iterable[Header]) -> int | None:
+        """Take in map lines; return the number of the one that begins another map, None where none does."""
+        for row, header in enumerate(headers):
+            span = Span(header.start, header.start + header.size, header.path)
+            if self.is_restart(span):
+                return row
+            self._add(span, span.start, 1)
+        return None
+
+    def find_restart_in(
+        self, starts: Sequence[Fact], sizes: Sequence[Fact], paths: Sequence[Fact]
+    ) -> int | None:
+        """Take in regions by column, as `find_restart` does line by line."""
         if self._is_higher(starts) and ROLLUP not in paths:
-            self._add(Span(starts[-1], starts[-1] + sizes[-1], paths[-1]), starts[0], segment.rows)
+            self._add(Span(starts[-1], starts[-1] + sizes[-1], paths[-1]), starts[0], len(starts))
             return None
         for row, (start, size, path) in enumerate(zip(starts, sizes, paths)):
             span = Span(start, start + size, path)
@@ -86,14 +97,12 @@ class MapOrder:
         self._last = last
 
 
-def is_one_list(maps: Sequence[tuple[int, Fact]], ranges: Sequence[tuple[int, int]]) -> bool:
-    """Whether runs of ascending regions are one map in another order than the kernel's.
+def is_process(rows: int, last_path: Fact) -> bool:
+    """Whether a run of ascending regions may be a whole process: it has three, the highest a known one."""
+    return rows >= _LEAST_REGIONS and last_path in _AT_THE_TOP
 
-    ``maps`` has the number of regions and the last path of each run, ``ranges`` the (start, end) of all
-    regions. Runs are maps of their own where regions overlap, as no two of a process do, or where each run
-    but the last has what a process has: three regions, the highest of them one that lies at the top.
-    """
+
+def have_overlaps(ranges: Iterable[tuple[int, int]]) -> bool:
+    """Whether any of these (start, end) overlap, as no two regions of a process do."""
     ordered = sorted(ranges)
-    if any(end > following for (_, end), (following, _) in zip(ordered, islice(ordered, 1, None))):
-        return False
-    return not all(rows >= _LEAST_REGIONS and path in _AT_THE_TOP for rows, path in maps[:-1])
+    return any(end > following for (_, end), (following, _) in zip(ordered, islice(ordered, 1, None)))

@@ -80,35 +80,41 @@ class _MapReader:
 
     def _read_stretch(self, start: int, end: int) -> tuple[Blocks, int, bool]:
         """Read the blocks up to ``end``, or to the end of the map; return them, where they end, and which."""
-        blocks, title = self._try_grid(start, end), None
-        if blocks is None and self._order is not None:
-            title = find_title(self._text, start, end)
-        if title is not None:
-            end = self._trim(start, title)
-            blocks = self._try_grid(start, end)
-        if blocks is None:
-            blocks = self._read_blocks(start, end)
-        cut = self._find_cut(blocks, start, end, is_next=title is None)
+        blocks = self._try_grid(start, end)
+        cut = None if self._order is None else self._find_cut(self._order, blocks, start, end)
         if cut is not None and cut != end:
-            blocks = self._try_grid(start, cut) or self._read_blocks(start, cut)
-        return blocks, end if cut is None else cut, cut is not None or title is not None
+            blocks = self._try_grid(start, cut)
+        stop = end if cut is None else cut
+        if blocks is None:
+            blocks = self._read_blocks(start, stop)
+        if cut is None and self._order is not None and blocks.oddities and end == len(self._text):
+            cut = self._trim(start, end)
+            if cut < end and is_harmless(self._text[cut:]):
+                return self._read_blocks(start, cut), cut, True
+            cut = None
+        return blocks, stop, cut is not None
 
-    def _find_cut(self, blocks: Blocks, start: int, end: int, *, is_next: bool) -> int | None:
-        """Find where the map ends within blocks that were read, or right behind them; None where it goes on.
+    def _find_cut(self, order: MapOrder, blocks: Blocks | None, start: int, end: int) -> int | None:
+        """Find where the map ends among these blocks, or right behind them; None where it goes on.
 
-        ``is_next`` tells that a map line follows them, or the end of the text.
+        Where they are no grid, which ``blocks`` tells, lines may stand between them.
         """
-        if self._order is None:
-            return None
-        row = self._order.find_restart(blocks.segment)
-        if row is not None:
-            return self._trim(start, self._find_row(start, end, row))
-        if not is_next:
-            return None
-        if end < len(self._text):
-            return self._trim(start, end) if self._order.is_restart(read_span(self._text, end)) else None
-        cut = self._trim(start, end) if blocks.oddities else end
-        return cut if cut < end and is_harmless(self._text[cut:]) else None
+        title = None if blocks is not None else find_title(self._text, start, end)
+        stop = end if title is None else title
+        if blocks is None:
+            matches = [match for match in HEADER.finditer(self._text, start, stop) if is_header(match)]
+            row = order.find_restart([parse_header(match) for match in matches])
+            if row is not None:
+                return self._trim(start, matches[row].start())
+        else:
+            columns = blocks.segment.columns
+            row = order.find_restart_in(columns["start"], columns["size"], columns["path"])
+            if row is not None:
+                return self._trim(start, self._find_row(start, end, row))
+        is_over = title is not None or (
+            end < len(self._text) and order.is_restart(read_span(self._text, end))
+        )
+        return self._trim(start, stop) if is_over else None
 
     def _find_row(self, start: int, end: int, row: int) -> int:
         headers = (match for match in HEADER.finditer(self._text, start, end) if is_header(match))

@@ -15,17 +15,17 @@ from mmpscope.formats.errors import LimitError
 from mmpscope.formats.faults import FaultLog
 from mmpscope.formats.model import Fact, Facts
 from mmpscope.formats.proc.blocks import find_header
-from mmpscope.formats.proc.map_order import ROLLUP, is_one_list
+from mmpscope.formats.proc.map_order import ROLLUP, have_overlaps, is_process
 from mmpscope.formats.proc.map_text import read_map
 from mmpscope.formats.proc.quoting import Quoted
 from mmpscope.formats.proc.smaps import Regions, make_regions, no_regions
-from mmpscope.formats.proc.titles import Title, find_status, read_title
+from mmpscope.formats.proc.titles import Title, find_status, find_title, read_title
 from mmpscope.formats.source import Fault
 
 __all__ = ["Part", "split_text"]
 
-_MOST_PARTS = 1 << 16
-"""Maps of one text: more than the pids of most machines (32,768)."""
+_MOST_PARTS = 1 << 15
+"""Maps of one text: the usual number of pids."""
 
 
 class Outline(NamedTuple):
@@ -89,14 +89,34 @@ def split_text(quoted: Quoted) -> tuple[list[Part], list[Fault]]:
 
     NotASnapshotError where no line is a map line, LimitError where there are more maps than processes.
     """
-    log = FaultLog()
-    runs = list(_read_runs(quoted, log))
+    log, is_tried = FaultLog(), False
+    runs: list[_Run] = []
+    for run in _read_runs(quoted, log):
+        # The first run that is no process tells that this may be one list in another order: no time is lost
+        # on taking it apart.
+        if runs and not is_tried and not _is_process(runs[-1]):
+            is_tried = True
+            whole = _read_whole(quoted)
+            if whole is not None:
+                return whole
+        runs.append(run)
     if not runs:
         no_regions(quoted.text)  # refuses it
-    if _is_one_list(runs):
-        log = FaultLog()
-        runs = list(_read_runs(quoted, log, is_only=True))
     return _join_files([run.part for run in runs]), log.list()
+
+
+def _is_process(run: _Run) -> bool:
+    return is_process(run.part.outline.rows, run.part.outline.last_path)
+
+
+def _read_whole(quoted: Quoted) -> tuple[list[Part], list[Fault]] | None:
+    """Read a text as one list; None where regions overlap, or where other lines stand between them."""
+    if find_title(quoted.text, find_header(quoted.text, 0), len(quoted.text)) is not None:
+        return None
+    log = FaultLog()
+    [run] = _read_runs(quoted, log, is_only=True)
+    ranges = ((start, start + size) for start, size in zip(run.starts, run.sizes))
+    return None if log.count or have_overlaps(ranges) else ([run.part], [])
 
 
 def _read_runs(quoted: Quoted, log: FaultLog, *, is_only: bool = False) -> Iterator[_Run]:
@@ -141,13 +161,6 @@ def _outline(regions: Regions) -> Outline:
     starts, sizes, paths = (regions.columns[name].values for name in ("start", "size", "path"))
     ends = [start + size for start, size in zip(starts[-2:], sizes[-2:])]
     return Outline(regions.rows, starts[0], ends, paths[-1], bool(regions.counters))
-
-
-def _is_one_list(runs: Sequence[_Run]) -> bool:
-    if len(runs) < 2 or any(run.part.before.strip() for run in runs[1:]):
-        return False
-    ranges = [(start, start + size) for run in runs for start, size in zip(run.starts, run.sizes)]
-    return is_one_list([(run.part.outline.rows, run.part.outline.last_path) for run in runs], ranges)
 
 
 def _join_files(parts: Sequence[Part]) -> list[Part]:

@@ -12,6 +12,7 @@ from itertools import islice
 from operator import add, le, or_
 
 from mmpscope.formats.errors import CorruptError
+from mmpscope.formats.faults import tell_count
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot
 from mmpscope.formats.proc.facts import (
@@ -32,7 +33,7 @@ _MMAP_MIN_ADDR = 65536
 """CONFIG_DEFAULT_MMAP_MIN_ADDR of nearly all kernels; where a region lies below, the real one is smaller."""
 _MIN_PAGE = 4096
 _MAX_TOTALS = 128
-_EMPTY = "empty: no address space (a kernel thread or zombie), or no permission to read it"
+_EMPTY = "empty: no address space (a kernel thread or zombie), or no permission to read it; or a failed copy"
 _NO_REGIONS = "a roll-up has the totals of all regions and no region"
 _ONLY_REGIONS = "the text holds only regions"
 _ITEMS = (
@@ -139,13 +140,19 @@ def _judge_regions(regions: Regions) -> list[Capability]:
     item = "smaps" if has_counters else "maps"
     if regions.odd:
         [first, *_] = regions.faults
-        reason = f"{regions.odd} lines did not parse, the first is line {first.line}"
+        more = f", and {regions.odd - 1} more" if regions.odd > 1 else ""
+        reason = f"line {first.line}: {first.what}{more}"
         judged = [Capability(item, "partial", None, reason)]
     else:
         judged = [Capability(item, "ok")]
     if not has_counters:
         judged.append(Capability("smaps", "unavailable", None, "maps text holds no counters"))
-    starts = regions.columns["start"].values
+    starts, paths = regions.columns["start"].values, regions.columns["path"].values
+    names = regions.columns["Name"].values if "Name" in regions.columns else ()
+    others = sum(name not in (None, path) for name, path in zip(names, paths) if path is not None)
+    if others:
+        reason = f"{tell_count(others, 'region')} with a line `Name:` that is not the path; the path counts"
+        judged.append(Capability("regions.Name", "ok", None, reason))
     if regions.missing is not None:
         judged.append(Capability("regions", "partial", None, regions.missing))
     elif not all(map(le, starts, islice(starts, 1, None))):

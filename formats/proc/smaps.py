@@ -16,6 +16,7 @@ from mmpscope.formats.mmp.columns import Plain, decode_table, encode_table
 from mmpscope.formats.model import Fact, Facts, Table
 from mmpscope.formats.proc.blocks import Oddity, find_header
 from mmpscope.formats.proc.counters import COUNTER, REGION_COLUMNS
+from mmpscope.formats.proc.kernel_form import fill_in, make_layout
 from mmpscope.formats.proc.layout import Layout, compile_layout, render
 from mmpscope.formats.proc.map_text import MapText, read_map
 from mmpscope.formats.proc.quoting import quote
@@ -128,12 +129,17 @@ def _judge_end(text: bytes, found: MapText, columns: Mapping[str, Plain]) -> lis
     line = text.rfind(b"\n", found.start, found.end - 1) + 1
     is_open = text[found.end - 1 : found.end] != b"\n"
     if is_open and oddities and oddities[-1].position >= line:
-        what = "the text ends within this line; its block is kept as text"
+        what = f"the text ends within a line of the region at {_show_last(columns)}, which is kept as text"
         return [*oddities[:-1], Oddity(what, oddities[-1].position, may_hide=True)]
     if _is_block_cut(columns) or (is_open and _may_be_cut(columns)):
         is_last = columns["path"].values[-1] in GATES  # nothing lies above
-        oddities.append(Oddity("the text ends within this block", line, may_hide=not is_last))
+        what = f"the text ends within the region at {_show_last(columns)}"
+        oddities.append(Oddity(what, line, may_hide=not is_last))
     return oddities
+
+
+def _show_last(columns: Mapping[str, Plain]) -> str:
+    return f"0x{columns['start'].values[-1]:x}"
 
 
 def _is_block_cut(columns: Mapping[str, Plain]) -> bool:
@@ -156,6 +162,7 @@ def _may_be_cut(columns: Mapping[str, Plain]) -> bool:
 def render_smaps(table: Table, form: Fact = None) -> bytes:
     """Write the text that a regions table was parsed from, byte for byte.
 
+    A table of another source, without layouts, is written as a kernel would (`kernel_form`).
     ``form`` has what is odd about the text, each key only where it is: `before` and `after` (bytes before the
     first map line, and behind the last block), `prefix` (bytes before each line, `blank` in place of an empty
     one, but neither for the `lead` and the `trail` around these lines), `newline`, `encoding`.
@@ -172,6 +179,8 @@ def render_smaps(table: Table, form: Fact = None) -> bytes:
         raw, layout = facts.get("raw"), facts.get("layout")
         if isinstance(raw, bytes):
             blocks.append(raw)
+        elif "layout" not in columns:
+            blocks.append(_render_as_kernel(facts, layouts))
         elif isinstance(layout, bytes):
             if layout not in layouts:
                 layouts[layout] = compile_layout(layout)
@@ -183,6 +192,13 @@ def render_smaps(table: Table, form: Fact = None) -> bytes:
     if prefix:
         text = quote(text, prefix, _take_bytes(form, "blank") if "blank" in form else prefix)
     return restore(_take_bytes(form, "lead") + text + _take_bytes(form, "trail"), form)
+
+
+def _render_as_kernel(facts: Facts, layouts: dict[bytes, Layout]) -> bytes:
+    layout = make_layout(facts)
+    if layout not in layouts:
+        layouts[layout] = compile_layout(layout)
+    return render(layouts[layout], fill_in(facts))
 
 
 def _take_bytes(form: Facts, name: str) -> bytes:

@@ -6,7 +6,6 @@ taken off here and kept as facts, so that the parsers see one form and the file 
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from mmpscope.formats.errors import CorruptError
@@ -16,7 +15,6 @@ __all__ = ["SourceText", "normalize", "restore"]
 
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _MARK = b"\xef\xbb\xbf"
-_LINE_END = re.compile(rb"\r*\n")
 
 
 class SourceText(NamedTuple):
@@ -62,10 +60,11 @@ def _find_newline(data: bytes) -> bytes:
 
     Line ends of CR CR LF are real: a program wrote text with CR LF through a layer that added another CR.
     """
-    first = _LINE_END.search(data)
-    if first is None:
+    end = data.find(b"\n")
+    if end < 0:
         return b"\r" if b"\r" in data else b"\n"
-    newline = first[0]
+    # Not a search for CR* LF, which takes a minute for a file of nothing but CR.
+    newline = data[len(data[:end].rstrip(b"\r")) : end + 1]
     if newline == b"\n" or data.count(newline) != data.count(b"\n"):
         return b"\n"
     return newline if data.replace(newline, b"\n").replace(b"\n", newline) == data else b"\n"

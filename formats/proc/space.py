@@ -66,8 +66,10 @@ _RULES = {
     ("s390x", 32): _Rule((1 << 31,), 1 << 31, "s390 TASK_SIZE: 31 bits (asm/processor.h)"),
 }
 _LIMIT_3GB = SpaceEnd(0xC000_0000, "x86_64 IA32_PAGE_OFFSET with ADDR_LIMIT_3GB (asm/page_64_types.h)")
-_GUESSES = (_ARM_3G, 0xC000_0000, _COMPAT_X86, 1 << 32, 1 << 39, _X86_47, 1 << 48, 1 << 52, 1 << 56, 1 << 64)
+_GUESSES = (_ARM_3G, 0xC000_0000, _COMPAT_X86, 1 << 32, 1 << 39, _X86_47, 1 << 48, 1 << 52, 1 << 56)
 """The usual ends, for text of an unknown machine."""
+_LAST = (1 << 64) - 1
+"""The last end that a fact can hold."""
 
 
 def task_size(
@@ -109,5 +111,5 @@ def infer_end(highest: int) -> SpaceEnd:
 
     For text of an unknown machine: the smallest end that any kernel has and that lies at or above it.
     """
-    end = next(end for end in _GUESSES if end >= highest)
+    end = next((end for end in _GUESSES if end >= highest), _LAST)
     return SpaceEnd(end, "inferred: the smallest usual end above the highest region")

@@ -17,6 +17,8 @@ __all__ = ["CsvLayout", "Layout", "TextLayout", "find_layout", "split_head"]
 
 _LIST = frozenset({"Address", "Type", "Size", "Committed"})
 _SUMMARY = frozenset({"Type", "Size", "Committed", "Blocks", "Largest"})
+_WORKING_SETS = frozenset({"Total WS", "Private WS"})
+"""What tells text of VMMap from what we print ourselves, where these headings take two lines."""
 _DELIMITERS = ",;\t"
 """Of VMMap; of a spreadsheet where the comma is the decimal sign; of one that saves "Unicode text"."""
 _MOST_COLUMNS = 64
@@ -104,7 +106,7 @@ def find_layout(line: str) -> Layout | None:
             return CsvLayout(_cut_names(names), _LIST.issubset(names), delimiter)
     found = list(_NAME.finditer(line))[:_MOST_COLUMNS]
     names = tuple(match[0] for match in found)
-    if not (_LIST.issubset(names) or _SUMMARY.issubset(names)):
+    if not _WORKING_SETS.issubset(names) or not (_LIST.issubset(names) or _SUMMARY.issubset(names)):
         return None
     starts = (0, *(match.start() for match in found[1:]))
     return TextLayout(names, _LIST.issubset(names), starts)

@@ -40,6 +40,10 @@ COPY_ON_WRITE = 0x08 | 0x80
 EXECUTABLE = 0x10 | 0x20 | 0x40 | 0x80
 """Masks over the bits of a protection."""
 
+_MOST_MODIFIERS = len(_MODIFIERS) + 1
+"""Each once, and the bits that have no word."""
+_HEX = re.compile(r"0x[0-9a-f]{1,8}")
+
 _NUMBERS = {text.casefold(): bit for bit, text in {**_RIGHTS, **_MODIFIERS}.items()}
 
 PROTECTION = re.compile(
@@ -65,7 +69,7 @@ def read_protection(text: str) -> int | None:
     text = text.strip()
     if text.casefold() == _RESERVED.casefold():
         return 0
-    for count in range(text.count("/") + 1):
+    for count in range(min(text.count("/"), _MOST_MODIFIERS) + 1):
         rights, *modifiers = _split(text, count)
         numbers = [_read_word(word) for word in (rights, *modifiers)]
         known = [number for number in numbers if number is not None]
@@ -80,9 +84,6 @@ def _split(text: str, count: int) -> list[str]:
 
 
 def _read_word(word: str) -> int | None:
-    if word.startswith("0x"):
-        try:
-            return int(word, 16)
-        except ValueError:
-            return None
+    if _HEX.fullmatch(word):
+        return int(word, 16)
     return _NUMBERS.get(word.casefold()) or _NUMBERS.get(word.casefold().replace(" ", ""))

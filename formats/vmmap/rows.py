@@ -21,8 +21,9 @@ from mmpscope.formats.vmmap.words import HOLES, NUMBERS, PAGE_TABLE
 
 __all__ = ["GRANULARITY", "MOST_ROWS", "Place", "RegionRows", "name_extra"]
 
-MOST_ROWS = 1 << 20
-"""Rows of one snapshot: some 500 bytes each until they are encoded, and above what VMMap itself can show."""
+MOST_ROWS = 1 << 19
+"""Rows of one snapshot, which take some 800 bytes each while they are encoded: eight times what a default
+Linux allows a process, and far beyond what the window of VMMap is made for."""
 GRANULARITY = 64 * 1024
 """Allocations of Windows begin at its multiples (GetSystemInfo, dwAllocationGranularity)."""
 _MOST_EXTRA = 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmpscope.formats.faults import FaultLog
+from mmpscope.formats.faults import FaultLog, tell_count
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot, Table
 from mmpscope.formats.source import Fault
 from mmpscope.formats.vmmap.rows import GRANULARITY, RegionRows
@@ -48,9 +48,8 @@ def judge_faults(lost: int, log: FaultLog) -> list[Capability]:
     faults = log.list()
     judged = []
     if lost:
-        reason = (
-            f"{lost:,} rows could not be read: {'; '.join(_tell(fault) for fault in faults if fault.lost)}"
-        )
+        told = "; ".join(_tell(fault) for fault in faults if fault.lost)
+        reason = f"{tell_count(lost, 'row')} could not be read: {told}"
         judged.append(Capability("regions", "partial", None, reason))
     odd = [fault for fault in faults if not fault.lost]
     return judged + [Capability("rows", "partial", None, _tell(fault)) for fault in odd]

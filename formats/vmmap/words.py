@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 __all__ = [
-    "COUNTS",
     "FIGURES",
     "HOLES",
     "NUMBERS",
@@ -55,10 +54,10 @@ FIGURES = (
 )
 """Sizes: bytes in a `.mmp`, K in a list; in the order of a list's columns."""
 
-COUNTS = ("Blocks", "Protection", "UseType", "Storage", "Id")
+_COUNTS = ("Blocks", "Protection", "UseType", "Storage", "Id")
 """Numbers that are no sizes; the last three stand in a `.mmp` only."""
 
-NUMBERS = (*(figure.name for figure in FIGURES), *COUNTS)
+NUMBERS = (*(figure.name for figure in FIGURES), *_COUNTS)
 """Every column of numbers besides start and size, in the order of a row's values."""
 
 

@@ -19,6 +19,8 @@ _FILETIME_OF_1970 = 116_444_736_000_000_000
 _FILETIME_OF_2200 = 189_024_192_000_000_000
 _NS_A_TICK = 100
 _SHOWN_KINDS = 5
+_OF_ONE: Facts = {"of_one_process": True}
+"""VMMap saves what it shows, the snapshots of one process, and does not say which."""
 
 
 class XmlSource:
@@ -29,7 +31,8 @@ class XmlSource:
     def __init__(self, given: Input, encoding: Encoding, found: Scan, opened: ExitStack) -> None:
         self.name = given.name
         self.faults: list[Fault] = found.log.list()
-        self.entries = [Entry(at, time_ns=_to_time(span.ticks)) for at, span in enumerate(found.spans)]
+        times = (_to_time(span.ticks) for span in found.spans)
+        self.entries = [Entry(at, time_ns=time_ns, info=_OF_ONE) for at, time_ns in enumerate(times)]
         self._stream = given.stream
         self._encoding = encoding
         self._offsets = [span.offset for span in found.spans]

@@ -32,6 +32,8 @@ _KIND = re.compile(rb"[ \t]{0,9}([\w\[\]]{1,60}) Memory Regions:[ \t]*")
 _KIND_HEAD = re.compile(rb"[ \t]{0,20}Base Address +Size \(bytes\) +Size +Mem State")
 _TOTAL = b"[TOTAL]"
 _NO_DIGIT = re.compile(rb"\D+")
+_MOST_DIGITS = 19
+"""Whatever has so many fits into 64 bits."""
 
 
 def split_cells(line: bytes) -> list[bytes]:
@@ -69,7 +71,7 @@ def parse_total(cells: list[bytes]) -> Sum | None:
     if len(cells) != 4:
         return None
     count, size = (_NO_DIGIT.sub(b"", cells[place]) for place in (1, 3))
-    if not count or not size or len(size) > 20:
+    if not 0 < len(count) <= _MOST_DIGITS or not 0 < len(size) <= _MOST_DIGITS:
         return None
     name = b"Total" if cells[0] == _TOTAL else cells[0]
     return Sum(name or None, int(count), int(size))
@@ -92,7 +94,7 @@ def parse_kind_row(line: bytes, kind: bytes) -> Row | None:
     if len(words) < 6 or words[3] not in STATES or words[4] not in TYPES:
         return None
     start, size = parse_hex(words[0]), _NO_DIGIT.sub(b"", words[1])
-    if start is None or not size or len(size) > 20 or not int(size):
+    if start is None or not 0 < len(size) <= _MOST_DIGITS or not int(size):
         return None
     protect = parse_protection(b" ".join(words[5:]))
     return Row(start, int(size), None, STATES[words[3]], protect, TYPES[words[4]], kind)

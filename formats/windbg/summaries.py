@@ -17,6 +17,7 @@ _SECTION = re.compile(
 _ROUNDED = re.compile(rb" {0,20}[\d.,]{1,20} ?[kKMGTPE]?[bB]\)")
 _FREE = b"RegionUsageFree"
 _LARGEST_FREE = re.compile(rb" {0,20}Largest free region: Base [0-9a-f`]{1,17} .{1,3} Size ([0-9a-f`]{1,17})")
+_COUNT = re.compile(rb"[0-9]{1,19}")
 _OLD_TOTAL = re.compile(rb"\s{0,20}Tot: ([0-9a-f`]{1,17}) .{0,40}Busy: ([0-9a-f`]{1,17})\b")
 
 
@@ -56,7 +57,7 @@ def _parse_sum(line: bytes) -> Sum | None:
     """Parse `name  count  size ( rounded) ...`."""
     exact, parted, rounded = line.partition(b"(")
     words = exact.split()
-    if not parted or len(words) < 2 or _ROUNDED.match(rounded) is None or not words[-2].isdigit():
+    if not parted or len(words) < 2 or _ROUNDED.match(rounded) is None or not _COUNT.fullmatch(words[-2]):
         return None
     size = parse_hex(words[-1])
     return None if size is None else Sum(b" ".join(words[:-2]) or None, int(words[-2]), size)

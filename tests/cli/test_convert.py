@@ -151,7 +151,7 @@ def test_an_archive_keeps_the_names_of_its_members(tmp_path: Path) -> None:
     archive, out = tmp_path / "x.zip", tmp_path / "out.mmp"
     archive.write_bytes(make_zip({"web.smaps": SMAPS, "db.smaps": SMAPS, "README": b"hello"}))
     answer = run_mmp("convert", archive, "-o", out)
-    assert (answer.code, answer.err) == (0, f"mmp: {archive}: 1 member is no snapshot: README\n")
+    assert (answer.code, answer.err) == (0, f"mmp: warning: {archive}: 1 member is no snapshot: README\n")
     for path in (archive, out):
         rows = json.loads(run_mmp("info", path, "--json").out)["rows"]
         assert [(row["member"], row["from"]) for row in rows] == [

@@ -87,13 +87,16 @@ def test_of_one_series_the_ends_are_compared(tmp_path: Path) -> None:
     assert "the first and the last" not in _draw(f"{path}#0", f"{path}#2")
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_other_than_two_snapshots_are_refused(count: int, shop: Path) -> None:
+@pytest.mark.parametrize(
+    ("count", "now"), [(1, "Give a second file"), (3, "Choose them as in FILE#0 FILE#-1")]
+)
+def test_other_than_two_snapshots_are_refused(count: int, now: str, shop: Path) -> None:
     """One sentence on stderr that shows how to choose; exit 2."""
     answer = run_mmp("diff", *[f"{shop}#0"] * count)
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.count("\n") == 1
-    assert "a comparison takes two. Choose them as in FILE#0 FILE#-1" in answer.err
+    assert "a comparison takes two" in answer.err
+    assert now in answer.err
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -43,8 +43,9 @@ def test_what_cannot_be_read_of_a_folder_is_left_out_and_told(
     assert f"{folder}/a.smaps" in answer.out
     assert f"{folder}/c.smaps" in answer.out
     assert answer.err.splitlines() == [
-        f"mmp: left out: {folder}/b.gz: the gzip file ends too early. Copy it again, or use --partial.",
-        f"mmp: left out: 2 files of no known format: {folder}/notes.txt, {folder}/photo.jpg",
+        f"mmp: warning: left out: {folder}/b.gz: the gzip file ends too early. Copy it again, or use "
+        "--partial.",
+        f"mmp: warning: left out: 2 files of no known format: {folder}/notes.txt, {folder}/photo.jpg",
     ]
     assert run_mmp(command, f"{folder}{pattern}", "-q").err == ""
 
@@ -93,7 +94,7 @@ def test_many_files_that_cannot_be_read_take_few_lines(folder: Path) -> None:
         (folder / f"{number:02}.gz").write_bytes(CUT)
     lines = run_mmp("info", folder).err.splitlines()
     assert len(lines) == 11
-    assert lines[-2] == "mmp: left out: 22 more files that cannot be read (-v lists them)"
+    assert lines[-2] == "mmp: warning: left out: 22 more files that cannot be read (-v lists them)"
     assert len(run_mmp("info", folder, "-v").err.splitlines()) == 32
 
 
@@ -104,8 +105,8 @@ def test_the_warnings_of_one_file_are_bounded(tmp_path: Path) -> None:
     answer = run_mmp("summary", path)
     lines = answer.err.splitlines()
     assert (answer.code, len(lines)) == (0, 10)
-    assert lines[0].startswith(f"mmp: {path}: 0.gz: the gzip file ends too early")
-    assert lines[-1] == f"mmp: {path}: and 21 more kinds: `mmp verify` lists them"
+    assert lines[0].startswith(f"mmp: warning: {path}: 0.gz: the gzip file ends too early")
+    assert lines[-1] == f"mmp: warning: {path}: and 21 more kinds: `mmp verify` lists them"
     assert len(run_mmp("summary", path, "-v").err.splitlines()) == 30
     assert len([line for line in run_mmp("info", path).out.splitlines() if "fault: " in line]) == 10
     assert len(run_mmp("verify", path).out.splitlines()) >= 30

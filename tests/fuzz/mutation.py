@@ -14,6 +14,7 @@ NUMBERS = (
     0, 1, -1, 255, 4095, 4096, 65535, 2**31, 2**32 - 1, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64,
     10**18, 10**30,
 )  # fmt: skip
+_TOO_MANY_DIGITS = 4400  # Python takes no more than 4,300 for a number
 _WORD = re.compile(rb"0x[0-9a-fA-F]+|[0-9a-fA-F]{4,}|[0-9][0-9,.]*")
 
 TOKENS = (
@@ -84,7 +85,10 @@ class Mutator:
             return data
         number = self._random.choice(NUMBERS) + self._random.choice((-1, 0, 0, 1))
         is_hex = len(word[0]) >= 8 or self._random.random() < 0.3
-        return data[: word.start()] + (b"%x" if is_hex else b"%d") % number + data[word.end() :]
+        written = (b"%x" if is_hex else b"%d") % number
+        if self._random.random() < 0.05:
+            written = b"7" * _TOO_MANY_DIGITS
+        return data[: word.start()] + written + data[word.end() :]
 
     def _write_binary(self, data: bytes) -> bytes:
         """Put an extreme number in binary, most often where a field may be."""

@@ -80,11 +80,13 @@ def _list_tables() -> list[tuple[int, dict[str, Any]]]:
 
 def _change(columns: dict[str, Any], random: Random) -> None:
     """Change one value somewhere in the descriptors: another of its kind, an extreme one, or none."""
-    holder, key = random.choice(_list_places(columns) or [(columns, "start")])
-    value = holder.get(key)
+    if not columns:
+        return
+    holder, key = random.choice(_list_places(columns))
+    value = holder[key]
     chance = random.random()
     if chance < 0.1:
-        holder.pop(key, None)
+        del holder[key]
     elif chance < 0.3:
         other, name = random.choice(_list_places(columns))
         holder[key] = copy.deepcopy(other[name])

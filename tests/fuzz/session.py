@@ -30,7 +30,7 @@ from fuzz.worker import main as work
 __all__ = ["main"]
 
 _LAUNCHER = Path(__file__).with_name("run.py")
-_STARTING_S = 60
+_STARTING_S = 600  # to instrument all that is imported, at the lowest priority on a busy machine
 _MOST_RESTARTS = 20
 
 
@@ -112,7 +112,7 @@ def _run_worker(task: Task) -> str | None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            return "nothing could end it"
+            return "nothing could end it" if Path(task.folder, "current").exists() else "it did not start"
     if process.returncode == 0:
         return None
     return f"the process died with {process.returncode}"
@@ -139,7 +139,7 @@ def _gather(result: Result, folder: Path, death: str | None, keep: Path) -> None
         keep.mkdir(parents=True, exist_ok=True)
         stem = f"{result.target}.{crc32(where.encode()):08x}"
         (keep / stem).write_bytes(data)
-        (keep / f"{stem}.txt").write_text(f"{where}\n\n{trace}")
+        (keep / f"{stem}.txt").write_text(f"{where}\n\n{trace}", "utf-8", "backslashreplace")
     print(f"{result.target}: {result.executions:,} executions", file=sys.stderr)
 
 

@@ -20,6 +20,7 @@ from fuzz.seeds import list_packed_seeds, list_seeds
 from mmpscope.formats.errors import MmpError
 from mmpscope.formats.interface import Format, Input
 from mmpscope.formats.mmp.columns import decode_table
+from mmpscope.formats.mmp.payloads import pack_capture, pack_snapshot
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import list_formats, open_source
 from mmpscope.formats.source import Source
@@ -104,16 +105,22 @@ def _open_file(data: bytes) -> Source:
 
 
 def _read_all(source: Source) -> None:
-    """Read every snapshot, and decode the tables of those that are no longer than their file."""
+    """Read every snapshot, pack it as `convert` does, and decode its tables.
+
+    Not those of our own files: a few bytes there may stand for millions of equal rows.
+    """
     for entry in source.entries[:_MOST_SNAPSHOTS]:
         try:
             snapshot = source.read(entry.index)
         except MmpError as error:
             _check_message(error)
             continue
-        if not source.format.startswith("mmp "):  # a few bytes of it may stand for millions of equal rows
-            for table in (*snapshot.tables.values(), *snapshot.capture.tables.values()):
-                decode_table(table)
+        if source.format.startswith("mmp "):
+            continue
+        pack_snapshot(snapshot)
+        pack_capture(snapshot.capture)
+        for table in (*snapshot.tables.values(), *snapshot.capture.tables.values()):
+            decode_table(table)
 
 
 def _ask_all(source: Source) -> None:

@@ -58,7 +58,9 @@ def _find_target(task: Task) -> Target:
     if task.engine == "atheris":
         atheris = _import_atheris()
         with atheris.instrument_imports(include=["mmpscope"]):
-            _import_all()
+            _import_all("mmpscope.formats")
+            if "+" in task.target:
+                _import_all("mmpscope.analysis")
     from fuzz.targets import list_targets
 
     return next(target for target in list_targets() if target.name == task.target)
@@ -69,11 +71,10 @@ def _import_atheris() -> Any:
     return importlib.import_module("atheris")
 
 
-def _import_all() -> None:
-    for package in ("mmpscope.formats", "mmpscope.analysis"):
-        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
-            if not module.name.endswith("__main__"):
-                importlib.import_module(module.name)
+def _import_all(package: str) -> None:
+    for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
 
 
 class _Session:

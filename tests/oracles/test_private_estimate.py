@@ -9,6 +9,7 @@ from support.corpus import find_corpus_file
 from support.loaded import load_table
 
 K = 1024
+WRITABLE_OR_COPIED = 0x04 | 0x08 | 0x40 | 0x80
 TYPES = {"Image": 0x1000000, "Mapped File": 0x40000, "Shareable": 0x40000}
 """The rest is MEM_PRIVATE; heaps that are shareable do not occur in this save."""
 
@@ -57,8 +58,12 @@ def test_commit_is_exactly_what_vmmap_states() -> None:
 
 
 def _say_of_pages(row: dict[str, Any]) -> dict[str, Any]:
-    """Add what QueryWorkingSetEx must have said for VMMap to count what it counted."""
-    absent = row["committed"] - row["shareable_ws"] - row["private"]
+    """Add what QueryWorkingSetEx must have said for VMMap to count what it counted.
+
+    Of what may be written to VMMap counts all commit, shared or not: there the save tells nothing of pages.
+    """
+    is_charged = row["Protection"] & WRITABLE_OR_COPIED
+    absent = 0 if is_charged else row["committed"] - row["shareable_ws"] - row["private"]
     pages = {"TotalWS": "total_ws", "PrivateWS": "private_ws", "ShareableWS": "shareable_ws"}
     return _ask_windows(row) | {name: row[ours] for name, ours in pages.items()} | {"AbsentShared": absent}
 
@@ -71,6 +76,8 @@ def test_private_of_images_is_commit_less_shared_pages_resident_or_not() -> None
     asked = [_say_of_pages(row) for row in images]
     for row, pages in zip(images, asked, strict=True):
         assert 0 <= pages["AbsentShared"] <= row["committed"] - row["total_ws"]
+        if row["Protection"] & WRITABLE_OR_COPIED:
+            assert row["private"] == row["committed"]
     ours = load_table(asked)
     assert ours.regions.column("private").to_pylist() == [row["private"] for row in images]
     assert _sum_private(ours, "Image") == 92_628 * K

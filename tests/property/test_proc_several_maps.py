@@ -107,3 +107,19 @@ def test_a_damaged_text_of_several_maps_loses_no_byte(
         return
     if b"\x1b[" not in text:
         assert write_again(source) == text
+
+
+@given(st.lists(st.integers(1, 1 << 20), min_size=1, max_size=40), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_f13_touching_regions_are_as_many_regions(pages: list[int], counters: bool) -> None:
+    """The end is exclusive: n regions that touch are n regions of one map, without overlap or hole."""
+    lines, at = [], 0x10000
+    for count in pages:
+        lines.append(MapLine(at, at + count * PAGE))
+        at += count * PAGE
+    source = open_bytes(write(lines, counters=counters), "x")
+    assert count_regions(source) == [len(pages)]
+    assert not source.faults
+    table = source.read(0).tables["regions"]
+    starts, sizes = decode_column(table, "start"), decode_column(table, "size")
+    assert starts[1:] == [start + size for start, size in zip(starts, sizes, strict=True)][:-1]

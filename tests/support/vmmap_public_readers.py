@@ -61,7 +61,7 @@ def _parse(text: str | None) -> int:
 def read_leaves(data: bytes) -> Counter[str]:
     """Read as VMMapReader does: K of all regions with nothing inside, wherever they are, by UseType."""
     found: Counter[str] = Counter()
-    for region in minidom.parseString(data).documentElement.getElementsByTagName("Region"):
+    for region in minidom.parseString(data).getElementsByTagName("Region"):
         if not region.childNodes:
             kind = USE_TYPES[int(region.getAttribute("UseType"))]
             found[kind] += int(region.getAttribute("Size")) // _KIB

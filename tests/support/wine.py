@@ -2,7 +2,8 @@
 
 Wine comes from the distribution. The wheel `panda3d` for Windows carries python311.dll and its extension
 modules; the pure-Python standard library is that of the Python 3.11 which runs this; a launcher of ten lines
-is compiled. All of it lies in a cache folder (`MMP_WINE`, default ~/.cache/mmpscope-wine), and is made once.
+is compiled. All of it lies in a cache folder (`MMP_WINE`, default ~/.cache/mmpscope-wine), and is made once:
+some 20 s and 1.5 GB, most of it Wine's own prefix. `python tests/support/wine.py end` ends what runs in it.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ import sys
 import sysconfig
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 __all__ = [
     "BITS",
     "WinePython",
     "compile_program",
+    "end_session",
+    "find_builder",
     "find_wine_python",
     "hold_session",
     "read_to_end",
@@ -60,6 +63,17 @@ int wmain(int argc, wchar_t **argv)
     return run ? run(argc, argv) : 120;
 }
 """
+_BUILDER = "builder"
+_PYINSTALLER = (
+    "pyinstaller==6.22.3",
+    "pyinstaller-hooks-contrib==2026.9",
+    "altgraph==0.17.5",
+    "packaging==26.4",
+    "pefile==2024.8.26",
+    "pywin32-ctypes==0.2.3",
+    "setuptools==84.2.1",
+)
+"""All by name: pip would leave out what only Windows needs, as it runs on Linux."""
 _PATIENCE_S = 120.0
 _WINE64 = "/usr/lib/wine/wine64"
 """Debian's loader of 64-bit programs, which is on no PATH. `wine` itself is a 32-bit program there: it would
@@ -69,9 +83,9 @@ start a 64-bit one through a third process, whose end is not the end of the prog
 class WinePython:
     """A Windows Python of 32 or 64 bits; both live in one Wine prefix, so that each can look at the other."""
 
-    def __init__(self, folder: Path, bits: int) -> None:
+    def __init__(self, folder: Path, bits: int, name: str | None = None) -> None:
         self.bits = bits
-        self.executable = folder / str(bits) / "python.exe"
+        self.executable = folder / (name or str(bits)) / "python.exe"
         self._prefix = folder / "prefix"
 
     @property
@@ -147,38 +161,76 @@ def to_windows(path: Path) -> str:
 @cache
 def find_wine_python(bits: int) -> WinePython | str:
     """Find the Python that was set up, or say why there is none."""
-    folder = _find_folder()
+    return _find(bits, str(bits))
+
+
+@cache
+def find_builder() -> WinePython | str:
+    """Find the 64-bit Python that has PyInstaller, or say why there is none."""
+    return _find(64, _BUILDER)
+
+
+def _find(bits: int, name: str) -> WinePython | str:
     if shutil.which("wine") is None:
         return "there is no wine"
-    if not (folder / str(bits) / "python.exe").exists():
-        return f"no {bits}-bit Python for Wine is set up (python tests/support/wine.py)"
-    return WinePython(folder, bits)
+    python = WinePython(_find_folder(), bits, name)
+    if not python.executable.exists():
+        return f"no Python for Wine is set up under {python.executable.parent} (python tests/support/wine.py)"
+    return python
 
 
 def _find_folder() -> Path:
     return Path(os.environ.get("MMP_WINE") or Path.home() / ".cache" / "mmpscope-wine")
 
 
-def set_up(bits: Sequence[int] = BITS) -> None:
+def set_up() -> None:
     """Make what is not there yet; CalledProcessError where a download, the compiler or Wine fails."""
+    if sys.version_info[:2] != (3, 11):
+        raise SystemExit("run this with Python 3.11: its standard library goes with python311.dll")
     folder = _find_folder()
     folder.mkdir(parents=True, exist_ok=True)
-    for width in bits:
-        if not (folder / str(width) / "python.exe").exists():
-            _make_python(folder, width)
-    python = WinePython(folder, bits[0])
+    for bits in BITS:
+        _make(folder / str(bits), partial(_fill_python, bits=bits))
+    _make(folder / _BUILDER, partial(_fill_builder, python=folder / "64"))
+    _make_prefix(folder)
+    for bits in BITS:
+        done = WinePython(folder, bits).run("-c", "import sys; print(sys.version)")
+        print(f"{bits} bits: {done.stdout.strip() or done.stderr.strip()}", flush=True)
+        done.check_returncode()
+
+
+def end_session() -> None:
+    """End what runs in our prefix, and in no other one; a moment is given to it, as it mostly ends itself."""
+    environment = WinePython(_find_folder(), 64).environment
+    if shutil.which("wineserver") and (_find_folder() / "prefix").is_dir():
+        try:
+            subprocess.run(["wineserver", "-w"], env=environment, timeout=5, check=False)
+        except subprocess.TimeoutExpired:
+            subprocess.run(["wineserver", "-k"], env=environment, timeout=_PATIENCE_S, check=False)
+
+
+def _make_prefix(folder: Path) -> None:
+    """Let Wine set itself up; what it starts for that keeps no handle of ours."""
     if not (folder / "prefix" / "system.reg").exists():
         subprocess.run(
             ["wineboot", "-i"],
             stdin=subprocess.DEVNULL,
-            check=True,
-            env=python.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=WinePython(folder, 64).environment,
             timeout=_PATIENCE_S,
+            check=True,
         )
-    for width in bits:
-        done = WinePython(folder, width).run("-c", "import sys; print(sys.version)")
-        print(f"{width} bits: {done.stdout.strip() or done.stderr.strip()}")
-        done.check_returncode()
+
+
+def _make(home: Path, fill: Callable[[Path], None]) -> None:
+    """Fill a folder under another name, so that one that was interrupted is never taken for whole."""
+    if not home.exists():
+        unfinished = home.with_name(f"{home.name}.new")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        fill(unfinished)
+        unfinished.rename(home)
 
 
 def compile_program(source: Path, program: Path, bits: int) -> None:
@@ -187,33 +239,41 @@ def compile_program(source: Path, program: Path, bits: int) -> None:
     subprocess.run(command, check=True)
 
 
-def _make_python(folder: Path, bits: int) -> None:
-    """Put a Python together under another name, so that one that was interrupted is never taken for whole."""
-    unfinished, home = folder / f"{bits}.new", folder / str(bits)
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir()
-    with zipfile.ZipFile(_download(folder, bits)) as wheel:
-        for name in wheel.namelist():
+def _fill_python(home: Path, bits: int) -> None:
+    [wheel] = _download(home / "wheels", _PLATFORMS[bits], _PANDA)
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
             base = Path(name).name
             is_library = name.startswith("deploy_libs/") and base.lower().endswith((".dll", ".pyd"))
             if is_library and not base.startswith(_NOT_NEEDED):
-                (unfinished / base).write_bytes(wheel.read(name))
+                (home / base).write_bytes(archive.read(name))
+    shutil.rmtree(wheel.parent)
     library = sysconfig.get_path("stdlib")
-    shutil.copytree(library, unfinished / "Lib", ignore=shutil.ignore_patterns(*_NO_LIBRARY, *_NOR_THESE))
-    (unfinished / "python311._pth").write_text("Lib\n.\n")
-    source = unfinished / "launcher.c"
+    shutil.copytree(library, home / "Lib", ignore=shutil.ignore_patterns(*_NO_LIBRARY, *_NOR_THESE))
+    (home / "python311._pth").write_text("Lib\n.\n")
+    source = home / "launcher.c"
     source.write_text(_LAUNCHER)
-    compile_program(source, unfinished / "python.exe", bits)
-    unfinished.rename(home)
+    compile_program(source, home / "python.exe", bits)
 
 
-def _download(folder: Path, bits: int) -> Path:
+def _fill_builder(home: Path, python: Path) -> None:
+    shutil.copytree(python, home, dirs_exist_ok=True)
+    wheels = _download(home / "wheels", _PLATFORMS[64], *_PYINSTALLER)
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(home / "site-packages")
+    shutil.rmtree(home / "wheels")
+    (home / "python311._pth").write_text("Lib\n.\nsite-packages\n")
+
+
+def _download(folder: Path, platform: str, *requirements: str) -> list[Path]:
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:"]
-    command += ["--platform", _PLATFORMS[bits], "--python-version", "3.11", "--implementation", "cp"]
-    subprocess.run([*command, "--abi", "cp311", "-d", str(folder), _PANDA], check=True)
-    [wheel] = folder.glob(f"panda3d-*-{_PLATFORMS[bits]}.whl")
-    return wheel
+    command += ["--platform", platform, "--python-version", "3.11", "--implementation", "cp"]
+    subprocess.run(
+        [*command, "--abi", "cp311", "--abi", "none", "-d", str(folder), *requirements], check=True
+    )
+    return sorted(folder.glob("*.whl"))
 
 
 if __name__ == "__main__":
-    set_up()
+    end_session() if sys.argv[1:] == ["end"] else set_up()

@@ -184,7 +184,11 @@ def test_names_are_compared_as_far_as_both_have_them() -> None:
         ],
         host=LINUX,
     )
-    assert [row["address_a"] for row in diff(full, pmap).ranges.to_pylist()] == [0x30000]
+    result = diff(full, pmap)
+    assert [row["address_a"] for row in result.ranges.to_pylist()] == [0x30000]
+    assert "types are not compared, since they rest on other facts in a than in b" in result.mode_reason
+    assert {row["size_delta"] for row in result.types.to_pylist()[1:8]} == {None}
+    assert totals_of(result)["size"][2] == 0
 
 
 def test_vmmap_and_a_minidump_of_one_process_differ_in_memory_alone() -> None:
@@ -265,3 +269,36 @@ def test_sub_blocks_of_more_than_their_allocation_have_no_before_and_after() -> 
     )
     [row] = diff(load_heap(KB, 0), tight).components.to_pylist()
     assert (row["committed_a"], row["committed_b"], row["committed_delta"]) == (0, None, -4 * KB)
+
+
+# Names that are cut
+
+
+@pytest.mark.parametrize(
+    ("full", "cut"),
+    [
+        ("/srv/t dir/[heap]", "[heap]"),
+        ("/srv/bad\\xff\\xfe.bin", "bad??.bin"),
+        ("/srv/utf8-\u00e9\u4e2d.bin", "utf8-?????.bin"),
+        ("/SYSV0000002a (deleted)", "[ shmid=0x1 ]"),
+        ("[heap]", None),
+    ],
+)
+def test_odd_names_are_no_change_where_pmap_has_cut_and_mended_them(full: str, cut: str | None) -> None:
+    """pmap prints the last part of a path, a question mark for each odd byte, and names of its own."""
+    other = linux(0x20000, 1, path="/lib/b")
+    a = load_foreign([linux(0x10000, 1, path=full, inode=0), other | {"inode": 7}], host=LINUX)
+    b = load_foreign([linux(0x10000, 1, path=cut), other | {"path": "b"}], host=LINUX)
+    assert diff(a, b).is_empty
+    assert diff(b, a).is_empty
+
+
+def test_modules_go_by_the_last_part_of_their_path_where_a_source_has_no_more() -> None:
+    """libc.so.6 of pmap is no other library than /lib/libc.so.6 of maps."""
+    full = load_map("10000-11000 r-xp 0 2a /lib/libc.so.6", "20000-21000 r-xp 0 2b /lib/libm.so.6")
+    pmap = load_foreign(
+        [linux(0x10000, 1, "r-xp", path="libc.so.6"), linux(0x20000, 1, "r-xp", path="libz.so.1")], host=LINUX
+    )
+    assert [row["path"] for row in pmap.modules.to_pylist()] == ["libc.so.6", "libz.so.1"]
+    words = {(row["word"], row["path"]) for row in diff(full, pmap).modules.to_pylist()}
+    assert words == {("gone", "/lib/libm.so.6"), ("new", "libz.so.1")}

@@ -278,6 +278,16 @@ def test_memoryanalyzer_would_find_its_words(path: Path) -> None:
     assert found["ticks"] == snapshot.moment["time_ns"] // 100 + 116_444_736_000_000_000
 
 
+def test_the_command_says_that_a_list_is_not_whole(tmp_path: Path) -> None:
+    """A filtered list saves as a whole one: what it lacks is said on the way out."""
+    data = written_csv(load_map("10000-20000 r-xp 0 5 /bin/x", "30000-40000 rw-p"))
+    path = tmp_path / "filtered.csv"
+    path.write_bytes(b"".join(line for line in data.splitlines(True) if b'00030000"' not in line))
+    answer = run_mmp("export", path, "--format", "vmmap-xml", "-o", tmp_path / "x.mmp")
+    assert answer.code == 0
+    assert "not all regions are known" in answer.err
+
+
 def test_the_command_writes_both_formats(tmp_path: Path) -> None:
     """`mmp export --format vmmap-xml` and `vmmap-csv` write to a file of any name, whole or not at all."""
     leak = next(path for path in SAMPLES if "leak" in path.stem)

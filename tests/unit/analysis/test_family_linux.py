@@ -137,3 +137,38 @@ def test_without_any_family_names_are_left() -> None:
     """A table that has none of the columns we know is listed, with every figure unknown."""
     [row] = load_table([{"start": 0x1000, "size": PAGE, "path": "[heap]"}]).regions.to_pylist()
     assert (row["type"], row["state"], row["committed"]) == ("Heap", None, None)
+
+
+@pytest.mark.parametrize(
+    ("perms", "text_is_there", "expected"),
+    [("?", False, "Image"), ("p", False, "Mapped File"), ("?", True, "Mapped File")],
+)
+def test_a_library_whose_text_gcore_left_out_is_an_image(
+    perms: str, text_is_there: bool, expected: str
+) -> None:
+    """gdb dumps r-- and rw- of a library; with all of a file in the map, or in other lists, it is data."""
+    rows = [
+        _region(LOW, PAGE, f"r--{perms}", "/lib/a.so", offset=0),
+        _region(LOW + 5 * PAGE, PAGE, f"rw-{perms}", "/lib/a.so", offset=5 * PAGE),
+    ]
+    if text_is_there:
+        rows.insert(1, _region(LOW + PAGE, PAGE, f"r--{perms}", "/lib/a.so", offset=PAGE))
+    module = {"path": "/lib/a.so", "base": LOW, "low": LOW, "high": LOW + 6 * PAGE, "elf_class": 64}
+    text = {"module": 0, "offset": PAGE, "vaddr": PAGE, "filesz": 4 * PAGE, "memsz": 4 * PAGE, "flags": 5}
+    snapshot = load_table(rows, tables={"modules": [module], "segments": [text]})
+    assert _tell(snapshot, "type") == [(expected,)] * len(rows)
+
+
+def test_without_access_rights_nothing_is_said_of_whose_memory_it_is() -> None:
+    """showmap -a prints none: neither what is committed nor what is private is known, and none of it is 0."""
+    row = {
+        "start": LOW,
+        "size": 4 * PAGE,
+        "perms": None,
+        "path": "/dev/ashmem/dalvik-main space",
+        "Rss": 2 * PAGE,
+    }
+    counters = {"Shared_Clean": 0, "Shared_Dirty": 0, "Private_Clean": 0, "Private_Dirty": 2 * PAGE}
+    snapshot = load_table([row | counters])
+    figures = _tell(snapshot, "total_ws", "uss", "committed", "private", "private_ws", "shareable_ws")
+    assert figures == [(2 * PAGE, 2 * PAGE, None, None, None, None)]

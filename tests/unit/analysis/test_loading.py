@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from mmpscope.analysis import LoadedSnapshot, load, summarize
 from mmpscope.analysis.errors import UsageError
-from mmpscope.formats.errors import CorruptError, InputError
+from mmpscope.analysis.loading import expand_input
+from mmpscope.formats.errors import CorruptError, InputError, UnknownFormatError
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.mmp.writer import write_file
 from mmpscope.formats.model import Capture, Column, Snapshot, Table
@@ -101,6 +102,27 @@ def test_an_empty_folder_or_pattern_is_refused(tmp_path: Path) -> None:
     for text in (str(tmp_path), f"{tmp_path}/*.mmp"):
         with pytest.raises(InputError, match="no file in it"):
             load(text)
+
+
+def test_what_cannot_be_read_of_a_folder_is_a_python_warning(tmp_path: Path) -> None:
+    """A notebook over ten thousand files goes on, and says what it left out; a named file is an error."""
+    _make_series(tmp_path / "a.mmp", 1)
+    (tmp_path / "b.txt").write_bytes(b"hello")
+    with pytest.warns(UserWarning, match=r"left out: .*b\.txt: not a snapshot that I can read"):
+        assert len(load(tmp_path)) == 1
+    with pytest.raises(UnknownFormatError):
+        load(tmp_path / "b.txt")
+    (tmp_path / "a.mmp").unlink()
+    with pytest.warns(UserWarning, match="left out"), pytest.raises(InputError, match="only file cannot"):
+        load(tmp_path)
+
+
+def test_a_captured_proc_is_one_input(tmp_path: Path) -> None:
+    """Any other folder stands for its files."""
+    (tmp_path / "4711").mkdir()
+    (tmp_path / "4711" / "maps").write_bytes(MAPS)
+    assert expand_input(str(tmp_path)) == [str(tmp_path)]
+    assert _pids(load(tmp_path)) == [4711]
 
 
 def test_text_gzip_and_pipes_are_inputs_like_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

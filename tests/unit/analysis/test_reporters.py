@@ -167,6 +167,7 @@ def test_bars_are_as_long_as_their_figures() -> None:
             "Committed": [("Image", 100 << 10), ("Heap", 300 << 10)],
             "Working Set": [("Image", 100 << 10), ("Heap", 100 << 10)],
         },
+        {"Committed": "400 K", "Working Set": "200 K"},
         Screen(80),
     )
     marks = [sum(line.count(letter) for letter in "IH") for line in lines[:2]]
@@ -177,5 +178,9 @@ def test_bars_are_as_long_as_their_figures() -> None:
 
 def test_a_bar_of_unknown_figures_says_so() -> None:
     """Null is not an empty bar."""
-    lines = draw_bars({"Private": [("Image", None)], "Committed": [("Image", 1 << 20)]}, Screen(80))
+    lines = draw_bars(
+        {"Private": [("Image", None)], "Committed": [("Image", 1 << 20)]},
+        {"Private": "? K", "Committed": "1,024 K"},
+        Screen(80),
+    )
     assert lines[0].split() == ["Private", "unknown"]

@@ -135,9 +135,9 @@ def test_rules_are_those_of_the_source() -> None:
     assert _classify("Stack", "Native Heap")[1] == ["android-stack", "android-native"]
 
 
-def test_a_rollup_and_a_row_without_name_have_no_type() -> None:
-    """smaps_rollup is the sum of everything; a row whose name was lost may be anything."""
-    assert _classify("[rollup]", None) == ([None, None], [None, None])
+def test_a_rollup_has_no_type_and_a_row_without_name_is_private_data() -> None:
+    """smaps_rollup is the sum of everything; a row whose name was lost is memory that nothing claims."""
+    assert _classify("[rollup]", None) == ([None, "Private Data"], [None, "object-anonymous"])
 
 
 def test_f27_names_of_next_year_are_private_data_of_low_confidence() -> None:

@@ -42,17 +42,20 @@ def _find_reason(snapshot: LoadedSnapshot) -> str | None:
 @pytest.mark.parametrize(
     ("row", "private"),
     [
-        (_region(10, IMAGE, COPY, 0, 4, 6), 0),
-        (_region(10, IMAGE, COPY, 1, 4, 4), 2),
+        (_region(10, IMAGE, COPY, 0, 4, 6), 10),
+        (_region(10, IMAGE, RUN, 1, 4, 4), 2),
         (_region(10, IMAGE, RUN, 2, 4, 3), 3),
-        (_region(10, IMAGE, WRITE, 7, 0, 1), 9),
+        (_region(10, IMAGE, WRITE, 7, 0, 1), 10),
         (_region(10, MAPPED, COPY, 1, 0, 9), 1),
         (_region(10, MAPPED, WRITE, 0, 4, 6), 0),
         (_region(10, PRIVATE, READ, 1, 2, 0), 10),
     ],
 )
 def test_private_is_all_commit_that_no_page_shares_any_more(row: Row, private: int) -> None:
-    """Pages that were written to and protected again, or paged out since, count as VMMap counts them."""
+    """Pages that were written to and protected again, or paged out since, count as VMMap counts them.
+
+    Image pages that may be written to count in full, also while they are still shared.
+    """
     told = _region(4, IMAGE, READ, 0, 1, 3, at=0x100000)
     snapshot = load_table([row, told])
     assert _tell_private(snapshot) == [(private, None), (0, None)]
@@ -63,8 +66,8 @@ def test_private_is_all_commit_that_no_page_shares_any_more(row: Row, private: i
     ("kind", "protect", "private"),
     [
         (IMAGE, RUN, 2),
-        (IMAGE, COPY, 6),
-        (IMAGE, WRITE, 6),
+        (IMAGE, COPY, 10),
+        (IMAGE, WRITE, 10),
         (MAPPED, COPY, 6),
         (MAPPED, WRITE, 2),
         (PRIVATE, READ, 10),
@@ -84,7 +87,7 @@ def test_a_system_that_marks_no_absent_page_leaves_an_estimate(kind: int, protec
 def test_where_all_is_resident_there_is_nothing_to_estimate() -> None:
     """Private memory may be paged out as it likes: only pages of images and views are in question."""
     snapshot = load_table(
-        [_region(10, IMAGE, COPY, 2, 8, 0), _region(8, PRIVATE, WRITE, 1, 0, 0, at=0x100000)]
+        [_region(10, IMAGE, RUN, 2, 8, 0), _region(8, PRIVATE, WRITE, 1, 0, 0, at=0x100000)]
     )
     assert _tell_private(snapshot) == [(2, None), (8, None)]
     assert _find_reason(snapshot) is None
@@ -102,7 +105,7 @@ def test_without_pages_protection_alone_tells() -> None:
 def test_f35_more_shared_pages_than_there_are_is_a_contradiction() -> None:
     """The difference is never below zero and never wraps; the region says what is wrong."""
     [(private, fault), _] = _tell_private(
-        load_table([_region(10, IMAGE, COPY, 0, 6, 8), _region(4, IMAGE, READ, 0, 1, 3, at=0x100000)])
+        load_table([_region(10, IMAGE, RUN, 0, 6, 8), _region(4, IMAGE, READ, 0, 1, 3, at=0x100000)])
     )
     assert (private, fault) == (0, "more pages are shared than committed")
 

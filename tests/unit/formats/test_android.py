@@ -144,7 +144,7 @@ def test_a_damaged_row_of_showmap_costs_itself(line: str) -> None:
     snapshot = source.read(0)
     assert snapshot.tables["totals"].rows == 5
     assert [(fault.line, fault.lost) for fault in source.faults] == [(5, "one row")]
-    assert _reasons(snapshot)["totals"] == "1 rows are damaged"
+    assert _reasons(snapshot)["totals"] == "1 row could not be read"
 
 
 def test_a_range_backwards_is_left_out() -> None:
@@ -152,7 +152,7 @@ def test_a_range_backwards_is_left_out() -> None:
     rows = [*_make_rows(9), (0x9000, 0x8000, "rw-", 1, "[anon]", tuple(range(9)))]
     snapshot = _showmap(make_showmap(rows, "swapPSS", "-a")).read(0)
     assert snapshot.tables["regions"].rows == 4
-    assert _reasons(snapshot)["regions"] == "1 rows are damaged"
+    assert _reasons(snapshot)["regions"] == "1 row could not be read"
 
 
 def test_unknown_columns_of_showmap_are_kept() -> None:

@@ -167,6 +167,17 @@ def test_a_summary_alone_is_totals_and_no_regions() -> None:
     assert "range" not in snapshot.process
 
 
+@pytest.mark.parametrize("head", [HEAD.split("Virtual Memory Map")[0], ""])
+def test_a_summary_has_neither_title_nor_heading(head: str) -> None:
+    """macOS 14 prints the process, `ReadOnly portion of Libraries:` and the totals; people paste the end."""
+    text = head + END[END.index("ReadOnly") :]
+    assert FORMATS[0].sniff(text.encode())
+    snapshot = _read(text)
+    assert snapshot.tables["totals"].rows == 7
+    assert "with -summary" in str(_reasons(snapshot)["regions"])
+    assert snapshot.process.get("pid") == (42 if head else None)
+
+
 @pytest.mark.parametrize("mark", ["...", "   ...", "…", "[snip]", "<...>"])
 def test_a_cut_mark_makes_the_list_partial(mark: str) -> None:
     """What was left out is no free space, whoever left it out."""
@@ -215,7 +226,7 @@ def test_a_damaged_row_costs_itself(line: str) -> None:
     snapshot = source.read(0)
     assert snapshot.tables["regions"].rows == 6
     assert [(fault.line, fault.lost) for fault in source.faults] == [(place, "one region")]
-    assert _reasons(snapshot)["regions"] == "1 lines are no region"
+    assert _reasons(snapshot)["regions"] == "1 line could not be read as a region"
 
 
 def test_several_reports_in_a_text_are_several_snapshots() -> None:

@@ -6,7 +6,7 @@ from array import array
 from typing import Any
 
 import pytest
-from mmpscope.formats.errors import CorruptError, UnsupportedVersionError
+from mmpscope.formats.errors import CorruptError, LimitError, UnsupportedVersionError
 from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.mmp.columns import Plain, decode_column, decode_table, encode_table
 from mmpscope.formats.mmp.tables import StoredTables, pack_tables
@@ -179,8 +179,8 @@ def test_no_rows() -> None:
     ],
 )
 def test_a_number_out_of_range_is_refused(plain: Plain) -> None:
-    """A producer that hands over what its type cannot hold is told so."""
-    with pytest.raises(ValueError, match="a value is no"):
+    """What a reader of a hostile file makes of it is refused in a sentence, with the column's name."""
+    with pytest.raises(LimitError, match="does not fit into 64 bits"):
         encode_table({"x": plain}, len(plain.values))
 
 

@@ -9,6 +9,7 @@ import pytest
 from mmpscope.formats.errors import LimitError, NotASnapshotError
 from mmpscope.formats.mmp.columns import decode_table
 from mmpscope.formats.model import Fact, Snapshot
+from mmpscope.formats.pmap import reader
 from mmpscope.formats.pmap.format import FORMATS
 from mmpscope.formats.pmap.reader import open_listing
 from mmpscope.formats.source import ListedSource
@@ -317,6 +318,22 @@ def test_without_head_and_totals_an_end_is_known_by_the_highest_page_alone() -> 
     assert states(cut.read(0), "regions") == ["partial"]
 
 
+def test_totals_of_several_processes_go_on_from_each_other() -> None:
+    """procps 4.0.2 adds totals of -X up over all processes, and prints them for a kernel thread as well."""
+    rule = DETAILED.splitlines()[-2]
+    totals = "     208  24  22    8           2 KB \n"
+    thread = f"2:   [kthreadd]\n{rule}\n{totals}"
+    second = DETAILED.replace("12:", "13:", 1).replace(
+        "208  24  22    8           2", "416  48  44   16           4"
+    )
+    source = open_text(DETAILED + thread + second + thread)
+    assert not source.faults
+    assert [source.read(index).tables["regions"].rows for index in range(4)] == [4, 0, 4, 0]
+    assert all(states(source.read(index), "regions") == [] for index in range(4))
+    lost = open_text(DETAILED + second.replace("8           1 zero", "8           2 zero"))
+    assert [fault.what for fault in lost.faults] == ["the total of THPeligible is not the sum of its rows"]
+
+
 def test_prompts_and_line_ends_of_a_paste_are_no_fault() -> None:
     """Commands, blank lines, CR LF and UTF-16 do no harm."""
     text = f"root@host:~# pmap -x 12\n{WITH_RSS}\nroot@host:~# pmap 12\n{PLAIN}root@host:~# \n"
@@ -361,3 +378,10 @@ def test_other_text_is_not_taken_for_pmap() -> None:
         b"\0" * 9,
     ]
     assert [PMAP.sniff(text) for text in texts] == [False] * len(texts)
+
+
+def test_more_listings_than_processes_end_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hostile text of tiny listings is no million of snapshots."""
+    monkeypatch.setattr(reader, "_MOST_LISTINGS", 3)
+    with pytest.raises(LimitError, match="more than 3 listings"):
+        open_text(WITH_RSS * 4)

@@ -141,3 +141,12 @@ def test_what_did_not_parse_is_partial_with_its_line() -> None:
 def test_descending_addresses_are_no_fault() -> None:
     """Excerpts are sometimes sorted the other way."""
     assert not open_bytes(make_maps(STACK, MAIN), "x.maps").faults
+
+
+@pytest.mark.parametrize(("name", "is_noted"), [(b"[anon:pool]", True), (b"/bin/x", False)])
+def test_f04_a_name_that_is_not_the_path_is_noted(name: bytes, is_noted: bool) -> None:
+    """Android prints `Name:` below the map line; the map line wins, and that they differ is said."""
+    snapshot = snapshot_from_text(make_maps(MAIN) + b"Name:           " + name + b"\nRss:   4 kB\n")
+    assert decode_column(snapshot.tables["regions"], "path") == [b"/bin/x"]
+    assert decode_column(snapshot.tables["regions"], "Name") == [name]
+    assert bool(find(snapshot, "regions.Name")) is is_noted

@@ -82,7 +82,7 @@ def test_an_unknown_machine_is_not_guessed() -> None:
         (0xFFFF_D000, 0xFFFF_E000),
         (0x7FFD_9175_5000, 0x7FFF_FFFF_F000),
         (0xFFFF_B5ED_1000, 1 << 48),
-        (1 << 64, 1 << 64),
+        (1 << 64, (1 << 64) - 1),
         (0, 0xBF00_0000),
     ],
 )

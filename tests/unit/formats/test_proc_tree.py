@@ -21,9 +21,7 @@ MAPS = b"00400000-00401000 r-xp 00000000 00:00 0                                
 ROLLUP = b"00400000-00401000 ---p 00000000 00:00 0 [rollup]\nRss:                   4 kB\nPss:   2 kB\n"
 STATUS = b"Name:\tx y\nState:\tS\nPid:\t12\nPPid:\t1\nUid:\t5\t5\t5\t5\nThreads:\t3\n"
 STATUS += b"VmRSS:\t8 kB\nRssAnon:\t4 kB\n"
-STAT = (
-    b"%d (a) b (c) S 1 12 12 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 1234 4096 9 1844674407 1 1 0\n"
-)
+STAT = b"%d (a) b (c) S 1 12 12 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 2 0 1234 4096 9 1844674407 1 1 0\n"
 
 
 class Files:

@@ -8,6 +8,7 @@ import pytest
 from mmpscope.formats.errors import LimitError
 from mmpscope.formats.vmmap import text as vmmap_text
 from mmpscope.formats.vmmap.layouts import find_layout
+from mmpscope.formats.vmmap.sniff import is_text
 from support.vmmap_reading import find_formats, list_rows, open_bytes, read_one, state_of
 
 KIB = 1024
@@ -132,7 +133,7 @@ def test_an_address_that_a_spreadsheet_took_for_a_number_is_lost_and_told() -> N
     snapshot, faults = read_one(_save_again(",").replace(b"\r\n220000,", b"\r\n2.20E+05,"))
     assert faults == ["a row has no address, line 15"]
     assert snapshot.tables["regions"].rows == 2
-    assert str(state_of(snapshot, "regions")).startswith("partial: 1 rows could not be read")
+    assert str(state_of(snapshot, "regions")).startswith("partial: 1 row could not be read")
 
 
 def test_columns_go_by_their_names() -> None:
@@ -202,7 +203,7 @@ def test_a_damaged_row_is_told_with_its_line(line: int, before: str, after: str,
     snapshot, faults = read_one(make_csv((*ROWS[:line], hurt, *ROWS[line + 1 :])))
     told = [fault for fault in faults if fault.startswith(what)]
     assert [fault.rpartition(", ")[2] for fault in told] == [f"line {12 + line}"]
-    assert str(state_of(snapshot, "regions")).startswith("partial: 1 rows could not be read")
+    assert str(state_of(snapshot, "regions")).startswith("partial: 1 row could not be read")
 
 
 def test_odd_cells_cost_only_themselves() -> None:
@@ -346,3 +347,14 @@ def test_lines_are_read_one_by_one() -> None:
     stream = io.BytesIO(b"a\r\r\nb")
     assert list(vmmap_text.read_lines(stream)) == [(1, "a", True), (2, "b", False)]
     assert not stream.closed
+
+
+@pytest.mark.parametrize("command", ["summary", "regions", "diff"])
+def test_what_we_print_ourselves_is_no_text_of_vmmap(command: str) -> None:
+    """An answer of ours pasted into a ticket has VMMap's headings, in two lines, and is refused in words."""
+    heads = {
+        "summary": "Type  Size  Committed  Private      WS       WS         WS      WS  Blocks    Largest",
+        "regions": "Address        Type   Size  Committed  Private      WS     WS  Blocks  Prot  Details",
+        "diff": "Address           Type             Size  Committed  Private      WS  Details",
+    }
+    assert not is_text(f"java (pid 65) on demo\n{heads[command]}\n".encode())

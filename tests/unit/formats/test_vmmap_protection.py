@@ -33,7 +33,9 @@ def test_every_combination_comes_back() -> None:
     assert [read_protection(name_protection(value)) for value in values] == values
 
 
-@pytest.mark.parametrize("text", ["", "rw-p", "Read/Wirte", "0xzz", "Guard/Guard/"])
+@pytest.mark.parametrize(
+    "text", ["", "rw-p", "Read/Wirte", "0xzz", "0x123456789", "Guard/Guard/", "Read" + "/" * 100_000]
+)
 def test_words_that_are_not_vmmaps_are_no_number(text: str) -> None:
     """A guess would be worse than null."""
     assert read_protection(text) is None

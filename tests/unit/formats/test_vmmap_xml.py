@@ -51,6 +51,7 @@ def test_every_snapshot_is_an_entry_with_its_time() -> None:
     assert source.format == "VMMap XML"
     assert [entry.time_ns for entry in source.entries] == [TAKEN_NS, TAKEN_NS + 10**9]
     assert [source.read(at).tables["regions"].rows for at in (0, 1)] == [1, 2]
+    assert [entry.info["of_one_process"] for entry in source.entries] == [True, True]
     moment = source.read(1).moment
     assert (moment["time_ns"], moment["Timestamp"]) == (TAKEN_NS + 10**9, TICKS + 10**7)
     with pytest.raises(IndexError):

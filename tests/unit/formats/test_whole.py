@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import time
 import tracemalloc
 from pathlib import Path
 
 import pytest
 from mmpscope.formats.errors import LimitError
+from mmpscope.formats.proc.source_text import normalize
 from mmpscope.formats.whole import read_whole
 
 
@@ -34,3 +36,11 @@ def test_more_than_the_limit_is_not_read() -> None:
     """The sentence names both."""
     with pytest.raises(LimitError, match="a text of 2,097,153 bytes; 2 MiB is the limit"):
         read_whole(io.BytesIO(bytes((2 << 20) + 1)), most=2 << 20)
+
+
+def test_line_ends_without_lines_are_told_at_once() -> None:
+    """A megabyte of CR is one step for each byte, and not one for each pair."""
+    started = time.monotonic()
+    assert normalize(b"\r" * (1 << 20)).text == b"\n" * (1 << 20)
+    assert normalize(b"\r" * (1 << 20) + b"\n").form == {"newline": "\r" * (1 << 20) + "\n"}
+    assert time.monotonic() - started < 5
