@@ -23,6 +23,7 @@ __all__ = [
     "level_evidence",
     "list_alike",
     "pair_names",
+    "pair_paths",
     "pair_rights",
     "rest_alike",
     "tell_words",
@@ -103,7 +104,13 @@ def pair_names(a: RawColumns, b: RawColumns) -> Iterator[tuple[Codes, Codes]]:
         one, two = (np.where(_has_no_file(side), name, -1) for side, name in zip((a, b), names, strict=True))
         yield one, two
     else:
-        yield join_texts(*(_name_files(side.text("path"), is_cut=is_cut) for side in (a, b)))
+        yield pair_paths(a, b)
+
+
+def pair_paths(a: RawColumns, b: RawColumns) -> tuple[Codes, Codes]:
+    """Number the paths of both sides, as far as both have them; memory without a file is all alike."""
+    is_cut = _has_cut_names(a) or _has_cut_names(b)
+    return join_texts(*(_name_files(side.text("path"), is_cut=is_cut) for side in (a, b)))
 
 
 def _has_no_file(columns: RawColumns) -> Bools:

@@ -15,14 +15,13 @@ __all__ = ["choose_movers"]
 def choose_movers(components: pa.Table, metric: str, limit: int) -> pa.Table:
     """Choose the rows that changed most by a metric, and fold the rest into one row, word others.
 
-    Chosen by absolute change, then put in order from the largest growth to the largest loss, the folded row
-    last. Every column of figures adds up to that of all components. `limit` 0 shows all.
+    The largest change comes first, be it growth or loss, the folded row last. Every column of figures adds up
+    to that of all components. `limit` 0 shows all.
     """
     deltas = _read_deltas(components, metric).values
     place = np.arange(len(deltas))
     by_size = np.lexsort([place, -np.abs(deltas)])
     shown, rest = (by_size[:limit], by_size[limit:]) if limit else (by_size, by_size[:0])
-    shown = shown[np.lexsort([shown, -deltas[shown]])]
     movers = components.take(pa.array(shown))
     if not len(rest):
         return movers

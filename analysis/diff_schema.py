@@ -101,19 +101,28 @@ DIFF_TYPES = (
     Field("type", "string", "", "Total, then one row a type, in VMMap's order"),
     *(field for name in METRICS for field in _compare(name)),
     *(field for name in ("blocks", "allocations", "largest") for field in _compare(name)),
+    *_both_sides("partial", "string", "", "figures that are sums of what is known, as in pss, swap"),
     *_NOTES,
 )
-"""The two summaries, row by row; a delta is null where one of them leaves out what it does not know."""
+"""The two summaries, row by row; a delta is null where one of them leaves out what it does not know.
+
+The row of Total is what DIFF_TOTALS has.
+"""
 
 DIFF_TOTALS = (
     Field("metric", "string", "", "name of the figure"),
-    Field("a", "uint64", "bytes", "before: Total of the summary, what is known of it"),
-    Field("b", "uint64", "bytes", "after: Total of the summary, what is known of it"),
-    Field("delta", "int64", "bytes", "sum of the deltas of all components: b - a where all of both is known"),
-    Field("partial", "bool", "", "whether something was left out of delta because one side does not know it"),
-    Field("note", "string", "", "why it is unknown or partial; what growth consists of"),
+    Field("a", "uint64", "bytes", "before: Total of the summary; where delta is known, of what both know"),
+    Field("b", "uint64", "bytes", "after: Total of the summary; where delta is known, of what both know"),
+    Field("delta", "int64", "bytes", "b - a; null where that would not be a change of like things"),
+    Field("partial_a", "bool", "", "whether a is at least that: something is not known, or left out"),
+    Field("partial_b", "bool", "", "whether b is at least that"),
+    Field("partial", "bool", "", "whether one of them is"),
+    Field("note", "string", "", "why delta is unknown; what is left out of a and b; what growth consists of"),
 )
-"""One row a figure."""
+"""One row a figure.
+
+A row of the summary that one side does not know at all, page tables, is left out of the total of the other.
+"""
 
 DIFF_MODULES = (
     Field("word", "string", "", "new, gone, moved (to another address), changed (other build or size)"),

@@ -126,23 +126,18 @@ def list_estimates(regions: pa.Table, other: pa.Table) -> tuple[str, ...]:
     return tuple(name for name in ESTIMATES if name in own and own[name] != theirs.get(name))
 
 
-def forget_estimates(answer: pa.Table, regions: pa.Table, other: pa.Table) -> pa.Table:
-    """Make unknown what was estimated: beside an exact figure it would look like a change.
-
-    What is no region has exact figures, and so has a type without regions.
-    """
+def forget_estimates(regions: pa.Table, other: pa.Table) -> pa.Table:
+    """Make unknown what was estimated of regions: beside an exact figure it would look like a change."""
     estimates = list_estimates(regions, other)
     if not estimates:
-        return answer
-    types, size = (answer.column(name) for name in ("type", "size"))
+        return regions
     doubtful = pa.array(find_family(RawColumns(regions)).estimated_types)
-    outside = pc.is_in(types.cast(pa.string()), pa.array(OUTSIDE))
-    exact = pc.or_(pc.or_(outside, pc.equal(size, 0)), pc.invert(pc.is_in(types.cast(pa.string()), doubtful)))
+    exact = pc.invert(pc.is_in(regions.column("type").cast(pa.string()), doubtful))
     for name in estimates:
-        place, field = answer.column_names.index(name), answer.schema.field(name)
-        kept = pc.if_else(exact, answer.column(name), pa.scalar(None, field.type))
-        answer = answer.set_column(place, field, kept)
-    return answer
+        place, field = regions.column_names.index(name), regions.schema.field(name)
+        kept = pc.if_else(exact, regions.column(name), pa.scalar(None, field.type))
+        regions = regions.set_column(place, field, kept)
+    return regions
 
 
 def list_compared(a: Side, b: Side) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from mmpscope.analysis.diff_rest import diff_rest
 from mmpscope.analysis.diff_schema import DIFF_ROWS, METRICS
 from mmpscope.analysis.diff_scope import Scope, find_scope
 from mmpscope.analysis.diff_segments import split_facts
+from mmpscope.analysis.diff_sharing import share_addresses
 from mmpscope.analysis.diff_sides import (
     forget_estimates,
     keep_common,
@@ -28,16 +29,19 @@ from mmpscope.analysis.diff_totals import (
     diff_outside,
     diff_totals,
     diff_types,
-    forget_total,
     forget_types,
-    put_stated_total,
-    put_total,
 )
 from mmpscope.analysis.errors import UsageError
-from mmpscope.analysis.extent import ALL, NOTHING, SOME, TOTALS
-from mmpscope.analysis.identity import DIFFERENT_INSTANCES, SAME_INSTANCE, Comparison, compare_instances
+from mmpscope.analysis.extent import ALL, NOTHING, SOME
+from mmpscope.analysis.identity import (
+    DIFFERENT_INSTANCES,
+    SAME_INSTANCE,
+    UNPROVEN,
+    Comparison,
+    compare_instances,
+)
 from mmpscope.analysis.mapping_count import MappingCount, count_mappings
-from mmpscope.analysis.summary import summarize
+from mmpscope.analysis.summary import sum_up
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -51,6 +55,7 @@ DIFFERENT_MODE = "different"
 """Two instances: addresses mean nothing to each other."""
 
 
+_WITHOUT_ADDRESSES = "totals, types and modules are compared, addresses are not"
 _OTHER_TYPES = "; types are not compared, since they rest on other facts in a than in b"
 
 
@@ -59,8 +64,8 @@ class DiffResult:
     """Two snapshots compared; the columns of each table are in diff_schema.DIFF_TABLES.
 
     `mode` is same or different, and `mode_reason` says why and what follows; `scope` how much can be
-    compared. The deltas of `components`, and those of `movers`, add up to those of `totals` where all regions
-    are known.
+    compared. The deltas of `components`, and those of `movers`, add up to those of `totals` where all figures
+    are known; those of `totals` and `types` are b - a, or null.
     """
 
     mode: str
@@ -100,16 +105,17 @@ def diff(
 ) -> DiffResult:
     """Compare two snapshots, `a` before and `b` after.
 
-    `mode` is same or different; by default the identity decides, and snapshots that do not tell are compared
-    as one instance. Where one has no address space all is unknown, and nothing is new or gone; where one
-    lists a part of its regions, or totals only, what both know for sure is compared. `metric`
-    (diff_schema.METRICS) ranks the movers, of which `limit` are shown (0: all). Raises UsageError for other
-    words.
+    `mode` is same or different; by default the identity decides; snapshots that do not tell are compared as
+    one instance, unless they have no address in common. Where one has no address space all is unknown, and
+    nothing is new or gone; where one lists a part of its regions, or totals only, what both know for sure is
+    compared. `metric` (diff_schema.METRICS) ranks the movers, of which `limit` are shown (0: all). Raises
+    UsageError for other words.
     """
     _check_words(metric, limit)
     identity = compare_instances(a, b)
     scope = find_scope(a, b)
-    mode, mode_reason = _choose_mode(mode, identity, scope)
+    is_apart = identity.verdict == UNPROVEN and scope.regions == ALL and not share_addresses(a, b)
+    mode, mode_reason = _choose_mode(mode, identity, scope, is_apart=is_apart)
     is_same = mode == SAME_MODE and scope.regions != NOTHING
     a, b = level_evidence(a, b)
     summaries, components, ranges = _compare((a, b), scope, is_same=is_same)
@@ -120,7 +126,7 @@ def diff(
         mode_reason=mode_reason,
         identity=identity,
         metric=metric,
-        totals=diff_totals(summaries, a, b, scope.totals),
+        totals=diff_totals(summaries, (a, b)),
         types=diff_types(summaries),
         movers=choose_movers(components, metric, limit),
         components=components,
@@ -137,15 +143,14 @@ def _compare(
 ) -> tuple[Summaries, pa.Table, pa.Table]:
     """Compare summaries, and where it is one instance regions: components and ranges."""
     a, b = pair
-    answers = (summarize(a), summarize(b))
-    summaries = compare_summaries(_forget_estimates(answers[0], a, b), _forget_estimates(answers[1], b, a))
+    answers = (sum_up(a), sum_up(b))
+    summaries = compare_summaries(*answers, pair, scope)
     components = ranges = build_table(DIFF_ROWS, {}, 0)
     if is_same:
         components, ranges = _diff_regions(pair, scope)
     if is_same and scope.regions == ALL:
-        rest = diff_rest((a, answers[0]), (b, answers[1]))
+        rest = diff_rest((a, answers[0].table), (b, answers[1].table))
         components = pa.concat_tables([components, diff_outside(summaries), rest]).combine_chunks()
-    summaries = _put_total(summaries, components if is_same else None, scope)
     return summaries if scope.types or not is_same else forget_types(summaries), components, ranges
 
 
@@ -157,12 +162,6 @@ def _know_both(a: pa.Table, b: pa.Table, *, is_whole: bool) -> tuple[pa.Table, p
     return (a, b) if is_whole and len(a) and len(b) else (a[:0], b[:0])
 
 
-def _put_total(summaries: Summaries, components: pa.Table | None, scope: Scope) -> Summaries:
-    if scope.totals == TOTALS:
-        return put_stated_total(summaries)
-    return forget_total(summaries) if scope.totals == SOME else put_total(summaries, components)
-
-
 def _check_words(metric: str, limit: int) -> None:
     if metric not in METRICS:
         raise UsageError(f"{metric} is no figure of a diff. Choose one of {', '.join(METRICS)}")
@@ -170,7 +169,7 @@ def _check_words(metric: str, limit: int) -> None:
         raise UsageError(f"{limit} rows cannot be shown. Give 0 for all, or a number above")
 
 
-def _choose_mode(asked: str | None, identity: Comparison, scope: Scope) -> tuple[str, str]:
+def _choose_mode(asked: str | None, identity: Comparison, scope: Scope, *, is_apart: bool) -> tuple[str, str]:
     told = f"{identity.verdict} ({identity.reason})"
     limits = f"; {limit}" if (limit := scope.describe()) else ""
     types = "" if scope.types else _OTHER_TYPES
@@ -180,21 +179,20 @@ def _choose_mode(asked: str | None, identity: Comparison, scope: Scope) -> tuple
         types = types if asked == SAME_MODE else ""
         return asked, f"{told}; compared as asked, mode {asked}{limits}{types}"
     if identity.verdict == DIFFERENT_INSTANCES:
-        return DIFFERENT_MODE, f"{told}; totals, types and modules are compared, addresses are not{limits}"
+        return DIFFERENT_MODE, f"{told}; {_WITHOUT_ADDRESSES}{limits}"
+    if is_apart:
+        guess = "and no address in common: taken for two processes"
+        return DIFFERENT_MODE, f"{told}, {guess}; {_WITHOUT_ADDRESSES}{limits}"
     if identity.verdict == SAME_INSTANCE:
         return SAME_MODE, f"{told}{limits or '; regions are compared by address'}{types}"
     return SAME_MODE, f"{told}; taken for one instance{limits or ', and regions compared by address'}{types}"
-
-
-def _forget_estimates(answer: pa.Table, side: LoadedSnapshot, other: LoadedSnapshot) -> pa.Table:
-    return forget_estimates(answer, side.regions, other.regions)
 
 
 def _diff_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope) -> tuple[pa.Table, pa.Table]:
     """Compare regions by address: components and ranges."""
     a, b = pair
     before, after = (
-        read_side(_forget_estimates(side.regions, side, other)) for side, other in ((a, b), (b, a))
+        read_side(forget_estimates(side.regions, other.regions)) for side, other in ((a, b), (b, a))
     )
     if scope.regions == SOME:
         before, after = keep_common(before, after)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,14 +20,17 @@ from mmpscope.analysis.diff_rows import (
     to_signed,
 )
 from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
+from mmpscope.analysis.diff_scope import Scope
 from mmpscope.analysis.diff_sides import OUTSIDE, list_estimates
-from mmpscope.analysis.exact_sums import Deltas, subtract, sum_deltas
-from mmpscope.analysis.extent import ALL, NOTHING, find_extent
+from mmpscope.analysis.exact_sums import Deltas, subtract
+from mmpscope.analysis.extent import NOTHING, SOME, find_extent
+from mmpscope.analysis.families import find_family
 from mmpscope.analysis.intervals import Rows
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.summary import Summary
 
 __all__ = [
     "Summaries",
@@ -35,15 +38,23 @@ __all__ = [
     "diff_outside",
     "diff_totals",
     "diff_types",
-    "forget_total",
     "forget_types",
-    "put_stated_total",
-    "put_total",
 ]
 
 _MORE = ("blocks", "allocations", "largest")
 _TOTAL, _FREE = "Total", "Free"
-_MOST = 2**63 - 1
+
+Pair = tuple["LoadedSnapshot", "LoadedSnapshot"]
+
+
+class _Total(NamedTuple):
+    """A total before and after, and how it changed; ``left_out`` names what only one side knows."""
+
+    a: int | None
+    b: int | None
+    delta: int | None
+    left_out: Mapping[str, str] = {}
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,7 +63,8 @@ class Summaries:
 
     types: list[str]
     figures: Figures
-    partial: Mapping[str, Bools]
+    partial: tuple[Mapping[str, Bools], Mapping[str, Bools]]
+    totals: Mapping[str, _Total]
 
     def find(self, *types: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Return the rows of some types."""
@@ -63,20 +75,105 @@ class Summaries:
         return self.find(*(name for name in self.types if name not in (_TOTAL, _FREE)))
 
 
-def compare_summaries(before: pa.Table, after: pa.Table) -> Summaries:
-    """Subtract one summary (schema.SUMMARY) from another.
+def compare_summaries(before: Summary, after: Summary, pair: Pair, scope: Scope) -> Summaries:
+    """Subtract one summary from another.
 
-    A delta is unknown where either side leaves something out: what was not counted before is no growth.
+    A delta is unknown where either side leaves something out: what was not counted before is no growth. So it
+    is where one side only estimates what the other knows.
     """
-    types: list[str] = before.column("type").to_pylist()
-    places = {name: place for place, name in enumerate(after.column("type").to_pylist())}
-    a, b = RawColumns(before), RawColumns(after.take([places[name] for name in types]))
-    partial = {name: _find_partial(a, name) | _find_partial(b, name) for name in (*METRICS, *_MORE)}
-    one, two = ({name: side.numbers(name) for name in partial} for side in (a, b))
+    types: list[str] = before.table.column("type").to_pylist()
+    a, b = RawColumns(before.table), RawColumns(after.table)
+    names = (*METRICS, *_MORE)
+    partial = tuple({name: _find_partial(side, name) for name in names} for side in (a, b))
+    one, two = ({name: side.numbers(name) for name in names} for side in (a, b))
     one[CLEAN] = two[CLEAN] = Numbers.unknown(len(types))
-    deltas = {name: subtract(two[name].only(~left_out), one[name]) for name, left_out in partial.items()}
+    unlike = {name: partial[0][name] | partial[1][name] for name in names}
+    estimates = _list_estimates(pair)
+    if estimates:
+        exact = _find_exact(types, one, pair) & _find_exact(types, two, pair)
+        unlike |= {name: unlike[name] | ~exact for name in estimates}
+    deltas = {name: subtract(two[name].only(~unlike[name]), one[name]) for name in names}
     deltas[CLEAN] = subtract(two[CLEAN], one[CLEAN])
-    return Summaries(types, Figures(one, two, deltas), partial)
+    summaries = Summaries(types, Figures(one, two, deltas), (partial[0], partial[1]), {})
+    totals = {
+        name: _compare_total(summaries, name, (before.left_out[name], after.left_out[name]), scope)
+        if name not in estimates
+        else _Total(*_read_total(summaries, name), None)
+        for name in METRICS
+    }
+    return _put_totals(summaries, totals)
+
+
+def _list_estimates(pair: Pair) -> frozenset[str]:
+    a, b = (side.regions for side in pair)
+    return frozenset((*list_estimates(a, b), *list_estimates(b, a)))
+
+
+def _find_exact(types: list[str], figures: Mapping[str, Numbers], pair: Pair) -> Bools:
+    """Find the rows that no estimate is in: no region, types without regions, and those told exactly."""
+    doubtful = {
+        type_ for side in pair for type_ in find_family(RawColumns(side.regions)).estimated_types
+    } - set(OUTSIDE)
+    told = np.array([name not in doubtful for name in types], np.bool_)
+    exact: Bools = told | (figures["size"].is_known & (figures["size"].values == 0))
+    return exact
+
+
+def _read_total(summaries: Summaries, name: str) -> tuple[int | None, int | None]:
+    [place] = summaries.find(_TOTAL)
+    sides = (summaries.figures.before[name], summaries.figures.after[name])
+    before, after = (int(side.values[place]) if side.is_known[place] else None for side in sides)
+    return before, after
+
+
+def _compare_total(
+    summaries: Summaries, name: str, left_out: tuple[frozenset[str], frozenset[str]], scope: Scope
+) -> _Total:
+    """Compare a total of what both sides know; unknown where they do not know the same parts."""
+    before, after = _read_total(summaries, name)
+    lacking = tuple(type_ for type_ in summaries.types if type_ in left_out[0] | left_out[1])
+    unknown = _Total(before, after, None, lacking=lacking)
+    if before is None or after is None or scope.totals in (SOME, NOTHING):
+        return unknown
+    sides, taken = (summaries.figures.before[name], summaries.figures.after[name]), [0, 0]
+    only: dict[str, str] = {}
+    for type_ in lacking:
+        [row] = summaries.find(type_)
+        is_null = [not side.is_known[row] and type_ in out for side, out in zip(sides, left_out, strict=True)]
+        if all(is_null) and (type_ in OUTSIDE or scope.types):
+            continue
+        if type_ not in OUTSIDE or not any(is_null):
+            return unknown
+        knows = is_null.index(False) if False in is_null else 0
+        if type_ in left_out[knows]:
+            return unknown
+        taken[knows] += int(sides[knows].values[row])
+        only[type_] = "ab"[1 - knows]
+    before, after = before - taken[0], after - taken[1]
+    delta = after - before
+    return _Total(before, after, delta, only) if abs(delta) < 1 << 63 else unknown
+
+
+def _put_totals(summaries: Summaries, totals: Mapping[str, _Total]) -> Summaries:
+    """Put what was found out of the totals into the row of Total, too."""
+    [place] = summaries.find(_TOTAL)
+    figures, row = summaries.figures, int(place)
+    before, after, deltas = dict(figures.before), dict(figures.after), dict(figures.deltas)
+    partial = tuple({name: side.copy() for name, side in each.items()} for each in summaries.partial)
+    for name, total in totals.items():
+        before[name], after[name] = _set(before[name], row, total.a), _set(after[name], row, total.b)
+        values, known = deltas[name].values.copy(), deltas[name].known.copy()
+        values[row], known[row] = total.delta or 0, total.delta is not None
+        deltas[name] = Deltas(values, known)
+        for each in partial:
+            each[name][row] |= bool(total.left_out)
+    return Summaries(summaries.types, Figures(before, after, deltas), (partial[0], partial[1]), totals)
+
+
+def _set(numbers: Numbers, row: int, value: int | None) -> Numbers:
+    values, known = numbers.values.copy(), numbers.is_known.copy()
+    values[row], known[row] = value or 0, value is not None
+    return Numbers(values, known)
 
 
 def _find_partial(summary: RawColumns, name: str) -> Bools:
@@ -104,43 +201,6 @@ def diff_outside(summaries: Summaries) -> pa.Table:
     return build_table(DIFF_ROWS, {**told, **to_columns(figures.take(kept))}, len(kept))
 
 
-def put_stated_total(summaries: Summaries) -> Summaries:
-    """Set the deltas of Total to the difference of the totals that sources state, or sum up of all regions.
-
-    Page Table and Unusable count as far as both sides know them: a total of resident pages by the kernel has
-    neither.
-    """
-    [place] = summaries.find(_TOTAL)
-    figures, deltas = summaries.figures, dict(summaries.figures.deltas)
-    for name in METRICS:
-        change = _subtract_totals(summaries, name, summaries.find(*OUTSIDE))
-        deltas[name] = _set(deltas[name], int(place), change)
-    return replace(summaries, figures=replace(figures, deltas=deltas))
-
-
-def _subtract_totals(summaries: Summaries, name: str, outside: Rows) -> int | None:
-    [place] = summaries.find(_TOTAL)
-    sides = (summaries.figures.before[name], summaries.figures.after[name])
-    parts = [side.take(outside) for side in sides]
-    is_whole = all(part.known is None or part.known.all() for part in parts)
-    others = np.setdiff1d(summaries.find_parts(), outside)
-    left_out = summaries.partial[name][others].any() or (summaries.partial[name][place] and is_whole)
-    if left_out or not all(side.is_known[place] for side in sides):
-        return None
-    before, after = (
-        int(side.values[place]) - sum(part.values.tolist()) for side, part in zip(sides, parts, strict=True)
-    )
-    delta = after - before + sum_deltas(summaries.figures.deltas[name].take(outside))
-    return delta if abs(delta) <= _MOST else None
-
-
-def forget_total(summaries: Summaries) -> Summaries:
-    """Make the deltas of Total unknown: a side sums up only what it happens to list."""
-    place = summaries.find(_TOTAL)
-    deltas = {name: _forget(each, place) for name, each in summaries.figures.deltas.items()}
-    return replace(summaries, figures=replace(summaries.figures, deltas=deltas))
-
-
 def forget_types(summaries: Summaries) -> Summaries:
     """Make the deltas of types unknown: the two sides tell types by other facts."""
     rows = np.setdiff1d(summaries.find_parts(), summaries.find(*OUTSIDE))
@@ -154,32 +214,6 @@ def _forget(deltas: Deltas, rows: Rows) -> Deltas:
     return Deltas(deltas.values * known, known)
 
 
-def put_total(summaries: Summaries, rows: pa.Table | None) -> Summaries:
-    """Set the deltas of Total to the sum over the rows of a diff, or where there are none over the types.
-
-    So they cover what both sides know, and where both know all they are the difference of the totals.
-    """
-    [place] = summaries.find(_TOTAL)
-    figures, deltas = summaries.figures, dict(summaries.figures.deltas)
-    for name in METRICS:
-        each = deltas[name].take(summaries.find_parts()) if rows is None else _read_deltas(rows, name)
-        total = sum_deltas(each)
-        is_told = all(side[name].is_known[place] for side in (figures.before, figures.after))
-        deltas[name] = _set(deltas[name], int(place), total if is_told and abs(total) <= _MOST else None)
-    return replace(summaries, figures=replace(figures, deltas=deltas))
-
-
-def _read_deltas(rows: pa.Table, name: str) -> Deltas:
-    column = rows.column(f"{name}_delta")
-    return Deltas(column.fill_null(0).to_numpy(), column.is_valid().to_numpy())
-
-
-def _set(deltas: Deltas, place: int, value: int | None) -> Deltas:
-    values, known = deltas.values.copy(), deltas.known.copy()
-    values[place], known[place] = value or 0, value is not None
-    return Deltas(values, known)
-
-
 def diff_types(summaries: Summaries) -> pa.Table:
     """Return the summaries row by row (columns of diff_schema.DIFF_TYPES)."""
     figures = summaries.figures
@@ -187,48 +221,32 @@ def diff_types(summaries: Summaries) -> pa.Table:
     for name in _MORE:
         columns[f"{name}_a"], columns[f"{name}_b"] = figures.before[name], figures.after[name]
         columns[f"{name}_delta"] = to_signed(figures.deltas[name])
+    for side, partial in zip("ab", summaries.partial, strict=True):
+        columns[f"partial_{side}"] = name_masks(partial)
     columns["unknown"] = name_masks(find_unknown(figures, METRICS))
     return build_table(DIFF_TYPES, columns, len(summaries.types))
 
 
-def diff_totals(summaries: Summaries, a: LoadedSnapshot, b: LoadedSnapshot, compared: str = ALL) -> pa.Table:
-    """Return one row a metric (columns of diff_schema.DIFF_TOTALS), with the reasons of what is unknown.
-
-    ``compared`` tells which totals these are, as diff_scope.Scope does.
-    """
+def diff_totals(summaries: Summaries, pair: Pair) -> pa.Table:
+    """Return one row a metric (columns of diff_schema.DIFF_TOTALS), with the reasons of what is unknown."""
     [place] = summaries.find(_TOTAL)
     growth = diff_types(summaries).column("note")[place].as_py()
     rows = []
-    for name in METRICS:
-        before, after = (
-            numbers[name].to_arrow()[place].as_py()
-            for numbers in (summaries.figures.before, summaries.figures.after)
-        )
-        delta = to_signed(summaries.figures.deltas[name])[place].as_py()
-        left_out = _list_left_out(summaries, name, compared)
-        reasons = [f"not all known: {', '.join(left_out)}"] if left_out else []
-        reasons += _explain(a, b, name) if left_out or None in (before, after, delta) else []
+    for name, total in summaries.totals.items():
+        reasons = [f"without {type_}, which {side} does not tell" for type_, side in total.left_out.items()]
+        if total.delta is None:
+            reasons += [f"not all known: {', '.join(total.lacking)}"] if total.lacking else []
+            reasons += _explain(*pair, name)
         reasons += [growth] if name == "total_ws" and growth else []
-        rows.append((name, before, after, delta, bool(left_out), "; ".join(reasons) or None))
+        partial = [
+            bool(side[name][place]) and total[at] is not None for at, side in enumerate(summaries.partial)
+        ]
+        figures = (total.a, total.b, total.delta)
+        rows.append((name, *figures, *partial, any(partial), "; ".join(reasons) or None))
     columns = zip(*rows, strict=True)
     return build_table(
         DIFF_TOTALS, {f.name: [*column] for f, column in zip(DIFF_TOTALS, columns, strict=True)}, len(rows)
     )
-
-
-def _list_left_out(summaries: Summaries, name: str, compared: str) -> list[str]:
-    """List the types of which the delta of Total leaves something out: one side does not know all of them.
-
-    What neither side knows at all, as the page tables of two bare smaps texts, is no part of either total.
-    Totals that a source states say nothing of types; they may lack what is in no region.
-    """
-    if compared not in (ALL, NOTHING):
-        return []
-    one_side = summaries.figures.before[name].is_known ^ summaries.figures.after[name].is_known
-    left_out = one_side | summaries.partial[name]
-    return [
-        type_ for row, type_ in enumerate(summaries.types) if left_out[row] and type_ not in (_TOTAL, _FREE)
-    ]
 
 
 def _explain(a: LoadedSnapshot, b: LoadedSnapshot, name: str) -> list[str]:

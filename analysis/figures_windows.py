@@ -132,9 +132,9 @@ def _compute_private(
 ) -> Numbers:
     """Take what is stated, else all commit of MEM_PRIVATE, and of images and views that which is not shared.
 
-    That is told by page where pages were asked for, else by protection. Image pages that may be written to are
-    charged in full from the start, and VMMap counts them so even while they are shared: .tls of devenv.exe,
-    "Copy on write", has Private 4 K and Shareable WS 4 K.
+    That is told by page where pages were asked for, else by protection. Image pages that may be written to
+    are charged in full from the start, and VMMap counts them so even while they are shared: .tls of
+    devenv.exe, "Copy on write", has Private 4 K and Shareable WS 4 K.
     """
     committed, nothing = figures["committed"], Numbers.zeros(raw.rows)
     is_charged = _is_private(raw)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.diff_schema import CHANGED, DIFF_TABLES, MOVED, OTHERS
+from mmpscope.analysis.diff_snapshots import SAME_MODE
 from mmpscope.analysis.export import describe_columns, iterate_rows
-from mmpscope.analysis.extent import ALL, NOTHING
+from mmpscope.analysis.extent import ALL, NOTHING, SOME
 from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_address, show_count, show_kib
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_heads
@@ -57,8 +58,10 @@ _WORTH = {
     "shareable_ws": 18,
 }
 _NARROW = 24
-_PARTLY = "+"
-"""Behind a change that leaves out what one side does not know."""
+_AT_LEAST = "+"
+"""Behind a total of what is known, as in a summary."""
+_REASONS = 6
+"""Lines of reasons that stand below an answer; all of them in verbose."""
 
 
 def report_diff(
@@ -88,24 +91,26 @@ def report_diff(
     facts |= {name: tables[name] for name in ("totals", "types", "ranges", "modules", "threads")}
 
     def draw(screen: Screen) -> list[str]:
-        sentences = [*said, f"mode {result.mode}: {result.mode_reason}{_advise(result)}"]
+        heads = draw_heads(pair, screen, ("a: ", "b: "))
+        sentences = [*said, f"mode {result.mode}: {result.identity.verdict}{_advise(result)}"]
         lines = [line for sentence in sentences for line in screen.wrap(show_name(sentence))]
-        return [*draw_heads(pair, screen), *lines, "", *_draw(result, limit, screen)]
+        return [*heads, *lines, "", *_draw(result, limit, screen), "", *_draw_reasons(result, screen)]
 
     return Report("diff", draw, facts, result.components, tables["movers"])
 
 
 def _advise(result: DiffResult) -> str:
     """Only the user knows what two snapshots are that do not tell; asked for, a mode needs no advice."""
-    is_guess = result.identity.verdict == UNPROVEN and "asked" not in result.mode_reason
-    return "; if they are two processes, --mode different" if is_guess else ""
+    if result.identity.verdict != UNPROVEN or "asked" in result.mode_reason:
+        return ""
+    is_same = result.mode == SAME_MODE
+    return f"; if they are {'two processes, --mode different' if is_same else 'one, --mode same'}"
 
 
 def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
     if NOTHING in (result.scope.totals, *(extent.shown for extent in result.scope.extents)):
         return ["what changed is not known"]
-    lacks_a_side = any((row["a"] is None) != (row["b"] is None) for row in result.totals.to_pylist())
-    if result.is_empty and not lacks_a_side:
+    if not _is_told(result):
         return ["nothing changed" if result.scope.regions == ALL else "nothing changed of what both tell"]
     metric, ranges = result.metric, result.ranges.to_pylist()
     told = [_count_words(ranges)] if ranges else []
@@ -120,37 +125,60 @@ def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
     return [line for part in parts if part for line in ("", *part)][1:]
 
 
+def _is_told(result: DiffResult) -> bool:
+    """Tell if there are totals to show: something changed, or may have; sums of a part say nothing of that."""
+    rows = result.totals.to_pylist() if result.scope.totals != SOME else ()
+    is_unlike = any(row["a"] != row["b"] and row["delta"] is None for row in rows)
+    return is_unlike or not result.is_empty
+
+
 def _draw_totals(result: DiffResult, screen: Screen) -> list[str]:
-    told = {*_ALWAYS, result.metric, *(_TITLES if screen.verbose else ())}
-    totals = result.totals.to_pylist()
-    rows = [r for r in totals if r["metric"] in told or (r["metric"] in _WHERE_CHANGED and r["delta"])]
+    rows = _choose_totals(result, screen)
     before, after = (side.count for side in result.map_count)
     more = None if before is None or after is None else after - before
-    names = [_TITLES[row["metric"]].replace("\n", " ") for row in rows]
-    notes = [show_name(row["note"] or "") for row in rows]
-    marks = [_PARTLY if row["partial"] and row["delta"] is not None else "" for row in rows]
-    changes = [show_kib(row["delta"], sign=True) + mark for row, mark in zip(rows, marks, strict=True)]
     is_counted = any(side.applies for side in result.map_count)
     counts = [show_count(s.count) if s.applies else NOT_APPLICABLE for s in result.map_count]
     mappings = ["Mappings", *counts, show_count(more, sign=True)] * is_counted
     columns = [
-        TextColumn("Total", [*names, *mappings[:1]]),
-        TextColumn("Before", [*(show_kib(row["a"]) for row in rows), *mappings[1:2]], True),
-        TextColumn("After", [*(show_kib(row["b"]) for row in rows), *mappings[2:3]], True),
-        TextColumn("Change", [*changes, *mappings[3:]], True),
+        TextColumn("Total", [*(_name(row) for row in rows), *mappings[:1]]),
+        TextColumn("Before", [*(_show_side(row, "a") for row in rows), *mappings[1:2]], True),
+        TextColumn("After", [*(_show_side(row, "b") for row in rows), *mappings[2:3]], True),
+        TextColumn("Change", [*(show_kib(row["delta"], sign=True) for row in rows), *mappings[3:]], True),
         TextColumn("", [*[""] * len(rows), *[_describe_limit(result)] * is_counted]),
     ]
-    note = f"sizes in KiB; {_PARTLY} as far as it is known" if any(marks) else "sizes in KiB"
-    return [*render_table(columns, screen, explain_marks(columns, note)), *_list_notes(names, notes, screen)]
+    has_part = any(row["partial"] for row in rows)
+    note = f"sizes in KiB; {_AT_LEAST} at least: the rest is not known" if has_part else "sizes in KiB"
+    return render_table(columns, screen, explain_marks(columns, note))
 
 
-def _list_notes(names: Sequence[str], notes: Sequence[str], screen: Screen) -> list[str]:
-    """Write every note once and whole, with the figures that it is about: it is prose, not a cell."""
+def _choose_totals(result: DiffResult, screen: Screen) -> list[Row]:
+    told = {*_ALWAYS, result.metric, *(_TITLES if screen.verbose else ())}
+    totals: list[Row] = result.totals.to_pylist()
+    return [r for r in totals if r["metric"] in told or (r["metric"] in _WHERE_CHANGED and r["delta"])]
+
+
+def _name(row: Row) -> str:
+    return _TITLES[row["metric"]].replace("\n", " ")
+
+
+def _show_side(row: Row, side: str) -> str:
+    return show_kib(row[side]) + (_AT_LEAST if row[f"partial_{side}"] else "")
+
+
+def _draw_reasons(result: DiffResult, screen: Screen) -> list[str]:
+    """Write why it was compared so, and every note once, with the figures that it is about.
+
+    Reasons are prose, as long as what they tell of; those that do not fit in a few lines take -v.
+    """
     about: dict[str, list[str]] = {}
-    for name, note in zip(names, notes, strict=True):
-        about.setdefault(note, []).append(name)
-    lines = [f"{', '.join(figures)}: {note}" for note, figures in about.items() if note]
-    return [part for line in lines for part in screen.wrap(line, "    ")]
+    for row in _choose_totals(result, screen) if _is_told(result) else ():
+        about.setdefault(show_name(row["note"] or ""), []).append(_name(row))
+    reasons = [f"mode {result.mode}: {show_name(result.mode_reason)}"]
+    reasons += [f"{', '.join(figures)}: {note}" for note, figures in about.items() if note]
+    lines = [part for line in reasons for part in screen.wrap(line, "    ")]
+    if screen.verbose or len(lines) <= _REASONS:
+        return lines
+    return [*lines[: _REASONS - 1], "    ... (-v tells all reasons)"]
 
 
 def _describe_limit(result: DiffResult) -> str:

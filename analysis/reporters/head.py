@@ -67,8 +67,8 @@ def describe_capability(snapshot: LoadedSnapshot) -> list[dict[str, object]]:
     ]
 
 
-def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
-    """Write process, moment and file in one line, and in another what is missing."""
+def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list[str]:
+    """Write process, moment and file in one line, behind a label if given; in another what is missing."""
     process, host = snapshot.process, snapshot.capture.host
     name, hostname = show_fact(process.get("name")) or "unknown process", show_fact(host.get("hostname"))
     number = get_number(process, "pid")
@@ -77,7 +77,7 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen) -> list[str]:
     where = f" on {hostname}" if hostname else ""
     source = f", from {kind}" if (kind := describe_source(snapshot)) else ""
     when = show_time(get_number(snapshot.moment, "time_ns"))
-    lines = [f"{name}{pid}{where}, {when}, {snapshot.label}{source}", *draw_choice(snapshot.last_of)]
+    lines = [f"{label}{name}{pid}{where}, {when}, {snapshot.label}{source}", *draw_choice(snapshot.last_of)]
     lines += _describe_extent(snapshot)
     if snapshot.moment.get("map_moved") is True:
         lines.append(_MOVED)
@@ -111,9 +111,12 @@ def draw_choice(last_of: int) -> list[str]:
     return [f"the last of {last_of:,} snapshots of this process; FILE#N shows another, FILE#0: all"]
 
 
-def draw_heads(snapshots: Iterable[LoadedSnapshot], screen: Screen) -> list[str]:
-    """Write the heads of several snapshots; lines that end all of them alike are said once, last."""
-    heads = [draw_head(snapshot, screen) for snapshot in snapshots]
+def draw_heads(snapshots: Iterable[LoadedSnapshot], screen: Screen, labels: Iterable[str]) -> list[str]:
+    """Write the heads of several snapshots, each behind its label, as in ``a: java (pid 7) ...``.
+
+    Lines that end all of them alike are said once, last.
+    """
+    heads = [draw_head(snapshot, screen, label) for snapshot, label in zip(snapshots, labels, strict=True)]
     shared = 0
     while len({tuple(head[-1 - shared :]) for head in heads}) == 1 and shared < min(map(len, heads)) - 1:
         shared += 1

@@ -53,6 +53,8 @@ def open_report(stream: BinaryIO, name: str) -> ListedSource:
     reports = [report for report in reports if report.is_told]
     if not reports:
         raise _refuse(text)
+    for report in reports:
+        report.note_loss()
     snapshots = [report.build() for report in reports]
     versions = dict.fromkeys(report.head.version for report in reports if report.head.version)
     entries = [
@@ -175,6 +177,12 @@ class _Report:
         judged += [Capability(item, "unavailable", None, "vmmap does not tell it") for item in _LACKS]
         return judged
 
+    def note_loss(self) -> None:
+        """Note as a fault that regions are missing, unless the line where they are was noted before."""
+        loss = self._tell_loss()
+        if loss is not None and not self.regions.is_cut and not self.regions.lost:
+            self.regions.faults.add(loss, lost="regions" if self.has_list else "totals")
+
     def _tell_loss(self) -> str | None:
         """Say why regions may be missing; None where they add up to what the summary says."""
         if self.regions.is_cut:
@@ -183,6 +191,8 @@ class _Report:
             return f"{tell_count(self.regions.lost, 'line')} could not be read as a region"
         if not self.summary.types:
             return "the summary, which ends every report, is missing"
+        if _TOTAL not in self.summary.types:
+            return "the summary ends before its TOTAL"
         sums = self.regions.add_up()
         sums[_TOTAL] = sum(sums.values())
         for kind, told in self.summary.types.items():

@@ -83,6 +83,8 @@ def _read_listings(text: bytes, log: FaultLog) -> Iterator[Listing]:
             current.set_columns(columns)
         elif line.strip() and not is_rule(line):
             _read_line(current, line, number, log)
+    if current.is_bare and not current.is_done and text[-1:] != b"\n":
+        _note(current, "the text ends within a line", text.count(b"\n") + 1, log)
     yield from _end(current, text.count(b"\n") + 1, log)
 
 

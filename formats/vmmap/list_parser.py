@@ -28,7 +28,10 @@ Totals = dict[str, dict[str, "int | None"]]
 
 
 class ListParser:
-    """Takes the lines of one list; ``layout`` is that of the last heading, None above the first."""
+    """Takes the lines of one list; ``layout`` is that of the last heading, None above the first.
+
+    ``ends_open`` tells that the last line has no end, as where a text is cut.
+    """
 
     def __init__(self, log: FaultLog) -> None:
         self.log = log
@@ -37,6 +40,7 @@ class ListParser:
         self.totals: Totals = {}
         self.layout: Layout | None = None
         self.lost = 0
+        self.ends_open = False
         self._line: int | None = 0
         self._columns: dict[str, int] = {}
         self._extra: list[tuple[str, int]] = []
@@ -45,7 +49,7 @@ class ListParser:
     def read(self, lines: Iterable[tuple[int, str, bool]]) -> None:
         """Read all lines; LimitError where there are too many rows."""
         for number, line, is_whole in lines:
-            self._line = number
+            self._line, self.ends_open = number, not is_whole and bool(line.strip())
             layout = find_layout(line)
             if layout is not None:
                 self._begin(layout)
@@ -75,7 +79,7 @@ class ListParser:
     def _read_cells(self, layout: Layout, line: str, is_whole: bool) -> None:
         cells = layout.split(line)
         if not is_whole and line.strip() and self._is_cut(layout, line, cells):
-            self._lose("the file ends in the middle of a line")
+            self.lose("the text ends within a line")
         elif not any(cell.strip() for cell in cells):
             return
         elif layout.is_list:
@@ -88,7 +92,8 @@ class ListParser:
         lacks_quotes = line.startswith('"') and (not line.endswith('"') or line.count('"') % 2 == 1)
         return len(cells) < len(layout.names) or lacks_quotes
 
-    def _lose(self, what: str) -> None:
+    def lose(self, what: str) -> None:
+        """Note the loss of a row."""
         self.lost += 1
         self.log.add(what, line=self._line, lost="the row")
 
@@ -101,11 +106,11 @@ class ListParser:
         shown = self._cell(cells, "Address") or ""
         address, size = parse_address(shown), parse_kib(self._cell(cells, "Size") or "")
         if address is None:
-            return self._lose("a row has no address")
+            return self.lose("a row has no address")
         if not size:
-            return self._lose("a row has no size, or one that is no number of K")
+            return self.lose("a row has no size, or one that is no number of K")
         if address + size > _LAST:
-            return self._lose("a row ends beyond the last address")
+            return self.lose("a row ends beyond the last address")
         if len(cells) < len(self._columns):
             self.log.add("a line has fewer cells than its heading", line=self._line)
         kind = (self._cell(cells, "Type") or "").strip() or None

@@ -5,6 +5,7 @@ VMMap saves what it shows: a list filtered to one type saves as one, below a sum
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 
 from mmpscope.formats.errors import NotASnapshotError
@@ -22,6 +23,7 @@ __all__ = ["open_list"]
 
 _WHOLE = "Total"
 _KIB = 1024
+_PAGE = 4096
 
 
 def open_list(given: Input) -> ListedSource:
@@ -33,6 +35,7 @@ def open_list(given: Input) -> ListedSource:
         raise NotASnapshotError("it has no heading of a list of VMMap", now="Save it again from VMMap.")
     format_ = f"VMMap {'CSV' if isinstance(parser.layout, CsvLayout) else 'text'}"
     process = {**parser.process, "source": {"format": format_}}
+    _note_cut(parser)
     capability = [*_judge_extent(parser), *_judge_process(parser)]
     page_table = parser.totals.get(PAGE_TABLE, {}).get("Size") or parser.rows.page_table
     if page_table:
@@ -62,23 +65,54 @@ def _judge_extent(parser: ListParser) -> list[Capability]:
     return [Capability("regions", "partial", None, reason)] if reason else []
 
 
+def _note_cut(parser: ListParser) -> None:
+    """Note as a fault where the list ends too early; a list that was filtered shows all of one type."""
+    if parser.layout is not None and not parser.layout.is_list:
+        parser.log.add("the list, which stands below the summary, is missing", lost="rows")
+    if not parser.totals:
+        if parser.ends_open and not parser.lost:
+            parser.lose("the text ends within a line")
+        return
+    shown, stated = _add_up(parser), _list_stated(parser)
+    reason = _compare(shown, stated, len(parser.rows))
+    if reason is not None and len(shown) < 2:
+        reason = _compare(shown, {name: stated.get(name, 0) for name in shown}, len(parser.rows))
+    if reason is not None:
+        parser.log.add(reason, lost="rows")
+
+
 def _compare_totals(parser: ListParser) -> str | None:
-    """Compare the sizes of each type with those of VMMap's summary, which no filter changes."""
+    return _compare(_add_up(parser), _list_stated(parser), len(parser.rows))
+
+
+def _add_up(parser: ListParser) -> dict[str, int]:
+    """Add up the sizes of allocations by the lines of the summary; free space, too, where any is listed."""
     shown: dict[str, int] = {}
-    for kind, size in parser.rows.sizes.items():
+    sizes = [*parser.rows.sizes.items(), *((kind, size) for _, size, kind in parser.rows.holes)]
+    for kind, size in sizes:
         line = name_summary_line(kind)
         shown[line] = shown.get(line, 0) + size
-    stated = {
-        name: row["Size"]
-        for name, row in parser.totals.items()
-        if row["Size"] and name not in {_WHOLE, PAGE_TABLE, *HOLES}
-    }
+    return shown
+
+
+def _list_stated(parser: ListParser) -> dict[str, int]:
+    """List the sizes of VMMap's summary, which no filter changes; free space, where the list shows any."""
+    unlisted = {_WHOLE, PAGE_TABLE} | (set() if parser.rows.holes else HOLES)
+    return {name: row["Size"] for name, row in parser.totals.items() if row["Size"] and name not in unlisted}
+
+
+def _compare(shown: Mapping[str, int], stated: Mapping[str, int], rows: int) -> str | None:
+    """Compare sizes by the lines of the summary; None where they agree.
+
+    Sizes of whole pages are exact; each of the others may have been rounded by itself.
+    """
+    slack = _KIB * rows if any(size % _PAGE for size in shown.values()) else 0
     missing = [name for name in stated if name not in shown]
     if missing:
         return f"the list shows no {' and no '.join(missing)}, of which the summary tells"
     for name, size in stated.items():
         # Each row may have been rounded by itself.
-        if abs(size - shown[name]) > _KIB * len(parser.rows):
+        if abs(size - shown[name]) > slack:
             return f"the list shows {shown[name] // _KIB:,} K of {name}, and the summary {size // _KIB:,} K"
     return None
 

@@ -59,6 +59,8 @@ def judge(space: Space, faults: FaultLog) -> Judged:
         capability.append(Capability("regions", "unavailable", None, _ONLY_TOTALS))
     else:
         doubt = _judge_list(listing, system, process)
+        if doubt is not None and not (_is_chosen(listing) or listing.cuts):
+            faults.add(doubt, line=listing.line, lost="rows")
         doubt = _compare(listing, totals, doubt, faults) if totals is not None else doubt
         if doubt is not None:
             capability.append(Capability("regions", "partial", None, doubt))
@@ -91,6 +93,11 @@ def _find_system(listing: Listing | None, totals: Totals | None) -> str | None:
 def _is_end(end: int) -> bool:
     """Whether the space of a Windows process can end here."""
     return end % _GRANULARITY == 0 and any(0 <= top - end <= _KEPT_FREE for top in _TOPS)
+
+
+def _is_chosen(listing: Listing) -> bool:
+    """Whether it was asked for less than all, so that rows which are not there were not lost."""
+    return bool(listing.kinds or listing.form == SOS or _FILTER.search(listing.command))
 
 
 def _judge_list(listing: Listing, system: str | None, process: Facts) -> str | None:

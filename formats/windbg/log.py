@@ -58,6 +58,10 @@ class Log:
         for self._line, line in walk_lines(text):
             self._take(line.replace(b"\t", b" ").rstrip(b"\r"))
         self._close_row()
+        listing = self.spaces[-1].listing if self.spaces else None
+        is_told = listing is not None and listing.cuts
+        if self._take_line is not None and not text.endswith(b"\n") and not is_told:
+            self._faults.add("the text ends within a line", line=self._line)
 
     def _take(self, line: bytes) -> None:
         if not line or line.isspace():

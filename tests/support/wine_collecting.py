@@ -36,8 +36,8 @@ class WineCollector:
         """Start it."""
         return self.python.start(*self._translate(arguments))
 
-    def run_program(self, program: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-        """Run one of our programs beside the tests, which finds the collector in its first argument."""
+    def run_program(self, program: str | Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+        """Run a program, by name one beside the tests; it finds the collector in its first argument."""
         path, pyz = to_windows(PROGRAMS / program), to_windows(self._pyz)
         return self.python.run(path, pyz, *map(_translate, arguments))
 

@@ -15,6 +15,7 @@ from support.wine_collecting import WineCollector, make_once
 
 pytestmark = pytest.mark.real
 
+PROGRAM = Path(__file__).parents[2] / "samples" / "programs" / "windows_steps.py"
 MIB = 1 << 20
 COLUMNS = ("size", "committed", "private", "total_ws", "private_ws", "shareable_ws")
 WORKING_SETS = {"total_ws", "private_ws", "shareable_ws"}
@@ -94,7 +95,7 @@ def series(collector: WineCollector, tmp_path_factory: pytest.TempPathFactory) -
         mapped = folder / "mapped.bin"
         with mapped.open("wb") as file:
             file.truncate(16 * MIB)
-        done = collector.run_program("steps_program.py", folder / "steps.mmp", mapped)
+        done = collector.run_program(PROGRAM, folder / "steps.mmp", mapped)
         assert (done.returncode, done.stderr) == (0, "")
         (folder / "steps.jsonl").write_text(done.stdout)
 

@@ -212,7 +212,7 @@ def test_growth_that_is_no_new_memory_is_called_what_it_is(
 
 
 def test_a_value_against_null_is_unknown_and_never_a_drop() -> None:
-    """One region whose pss is not known any more: its row says so, the total leaves it out and says so."""
+    """One region whose pss is not known any more: its row says so, and the total is unknown."""
     before = [region(LOW, PAGE, pss=7), region(LOW + 9 * PAGE, PAGE, pss=5)]
     after = [region(LOW, PAGE, pss=None), region(LOW + 9 * PAGE, PAGE, pss=6)]
     result = compare(before, after)
@@ -222,7 +222,8 @@ def test_a_value_against_null_is_unknown_and_never_a_drop() -> None:
         ("changed", 5, 6, 1, None),
     ]
     total = find_total(result, "pss")
-    assert (total["delta"], total["partial"]) == (1, True)
+    assert (total["a"], total["b"], total["delta"]) == (12, 6, None)
+    assert (total["partial_a"], total["partial_b"]) == (False, True)
     types = {row[0]: row[1:] for row in list_rows(result, "types", "type", "pss_delta", "unknown")}
     assert types["Private Data"] == (None, "pss")
 
@@ -289,8 +290,8 @@ def test_page_tables_are_a_row_without_addresses() -> None:
     assert find_total(result, "size")["delta"] == 4 * KIB
 
 
-def test_movers_are_chosen_by_size_and_shown_from_growth_to_loss() -> None:
-    """The two largest changes of three, the growth first, and the third folded into others; sums hold."""
+def test_movers_are_the_largest_changes_be_they_growth_or_loss() -> None:
+    """The two largest changes of four, the larger first, and the others folded into one row; sums hold."""
     before = [region(LOW + at * MIB, 512 * KIB, private=0) for at in range(4)]
     after = [dict(row) for row in before]
     for row, private in zip(after, (5, 90, 0, 40), strict=True):
@@ -304,7 +305,7 @@ def test_movers_are_chosen_by_size_and_shown_from_growth_to_loss() -> None:
         ("others", 2, 0, 45, 45),
     ]
     everything = compare(before, after, limit=0)
-    assert [row[0] for row in list_rows(everything, "movers", "private_delta")] == [90, 40, 5, -70]
+    assert [row[0] for row in list_rows(everything, "movers", "private_delta")] == [90, -70, 40, 5]
     by_pss = compare(
         before, [{**row, "pss": int(row["address"] == LOW)} for row in after], limit=1, metric="pss"
     )
@@ -353,6 +354,29 @@ def test_the_mode_is_always_stated() -> None:
     assert unproven.mode == "same"
     assert "taken for one instance" in unproven.mode_reason
     assert compare([], [], mode="different").mode == "different"
+
+
+def test_snapshots_that_have_no_address_in_common_are_taken_for_two_processes() -> None:
+    """Nothing says whose they are, and nothing lies at one place; what is asked for is done all the same."""
+    a, b = (make_snapshot([region(at, PAGE)]) for at in (LOW, LOW + MIB))
+    result = diff(a, b)
+    assert (result.mode, result.components.num_rows) == ("different", 0)
+    assert "and no address in common: taken for two processes" in result.mode_reason
+    assert diff(a, b, "same").mode == "same"
+
+
+@pytest.mark.parametrize(
+    ("other", "mode"),
+    [
+        (region(LOW, 2 * PAGE), "same"),
+        (region(LOW - PAGE, 2 * PAGE), "same"),
+        (region(LOW, PAGE, inode=7, path="/lib/b"), "different"),
+        (region(LOW - PAGE, 3 * PAGE), "different"),
+    ],
+)
+def test_a_place_that_begins_or_ends_alike_is_in_common(other: dict[str, Any], mode: str) -> None:
+    """A heap grows at its end and a stack at its start; another file at one place is another process."""
+    assert diff(make_snapshot([region(LOW, PAGE)]), make_snapshot([other])).mode == mode
 
 
 @pytest.mark.parametrize("options", [{"mode": "both"}, {"metric": "rss"}, {"limit": -1}])

@@ -169,7 +169,6 @@ def test_holes_in_the_list_tell_the_range() -> None:
         ((), TOTALS, "unavailable: the list has no rows"),
         ((), (), "unavailable: the list has no rows"),
         (ROWS[3:], (), "partial: the list shows no other type than Image"),
-        (ROWS, (TOTALS[0], TOTALS[1].replace('"64"', '"6,400"', 1)), "the summary 6,400 K"),
     ],
 )
 def test_a_filtered_list_says_so(rows: tuple[str, ...], totals: tuple[str, ...], words: str) -> None:
@@ -358,3 +357,13 @@ def test_what_we_print_ourselves_is_no_text_of_vmmap(command: str) -> None:
         "diff": "Address           Type             Size  Committed  Private      WS  Details",
     }
     assert not is_text(f"java (pid 65) on demo\n{heads[command]}\n".encode())
+
+
+def test_a_list_that_is_cut_is_a_fault_by_its_own_summary() -> None:
+    """A filter shows all of one type; less of a type, or two types of three, is a copy that stopped."""
+    totals = (TOTALS[0], TOTALS[1].replace('"64"', '"6,400"', 1))
+    snapshot, faults = read_one(make_csv(ROWS, totals))
+    assert "the summary 6,400 K" in str(state_of(snapshot, "regions"))
+    assert "the summary 6,400 K" in faults[0]
+    _, faults = read_one(make_csv(ROWS, ()).rstrip())
+    assert "the text ends within a line" in faults[0]

@@ -136,8 +136,16 @@ def test_a_filtered_list_is_partial() -> None:
     ],
 )
 def test_a_list_that_is_not_all_of_a_space_is_partial(rows: list[Region], reason: str) -> None:
-    """Nobody says that rows were left out: what is missing shows by the addresses."""
-    assert find_capability(_read(print_list(rows)), "regions") == ("partial", reason)
+    """Nobody says that rows were left out: what is missing shows by the addresses, and is a fault."""
+    source = _open(print_list(rows))
+    assert find_capability(source.read(0), "regions") == ("partial", reason)
+    assert [fault.what for fault in source.faults] == [reason]
+
+
+def test_a_text_that_ends_within_a_line_is_a_fault() -> None:
+    """A copy that stopped: the last row looks whole, and what was to follow is not there."""
+    text = print_list(fill(PROCESS, END_64)).rstrip("\n")
+    assert [fault.what for fault in _open(text).faults] == ["the text ends within a line"]
 
 
 @pytest.mark.parametrize("mark", ["[... truncated ...]", "\u2026 [omitted]", "...", "   [snip]"])
@@ -193,7 +201,9 @@ def test_lines_that_a_mail_has_wrapped() -> None:
 
 def test_an_excerpt_without_its_head_is_read() -> None:
     """A row is enough to know what it is."""
-    snapshot = _read("Here is what I see:\n\n" + print_list(PROCESS[5:7], head=False))
+    source = _open("Here is what I see:\n\n" + print_list(PROCESS[5:7], head=False))
+    assert [fault.what for fault in source.faults] == ["the list does not begin at address 0"]
+    snapshot = source.read(0)
     assert snapshot.tables["regions"].rows == 2
     assert (find_capability(snapshot, "regions") or ("",))[0] == "partial"
 

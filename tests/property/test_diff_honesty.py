@@ -1,0 +1,142 @@
+"""Any two sources, any columns missing: a change is what lies between its two figures, or unknown."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mmpscope.analysis import DiffResult, LoadedSnapshot, diff, summarize
+from mmpscope.analysis.diff_schema import METRICS
+from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
+
+PAGE = 4096
+LINUX = {"os": "linux"}
+SEEDS = st.integers(0, 2**32)
+MODES = st.sampled_from([None, "same", "different"])
+Row = dict[str, Any]
+
+
+def draw_any(random: Random) -> LoadedSnapshot:
+    """Draw a snapshot of any family, of which some columns, cells, facts or regions are not known."""
+    family = random.choice([draw_linux, draw_vmmap, draw_dump, draw_totals])
+    return family(random)
+
+
+def lose(random: Random, rows: list[Row], names: tuple[str, ...]) -> list[Row]:
+    """Take some columns out of rows, and some cells."""
+    lost = {name for name in names if random.random() < 0.3}
+    holes = random.choice([0, 0, 0.2])
+    return [
+        {
+            name: None if name in names and random.random() < holes else cell
+            for name, cell in row.items()
+            if name not in lost
+        }
+        for row in rows
+    ]
+
+
+def draw_linux(random: Random) -> LoadedSnapshot:
+    """Draw smaps, maps or pmap: with and without inodes, page tables and counters."""
+    rows: list[Row] = []
+    for at in range(random.randint(1, 8)):
+        pages, rss = random.randint(1, 9), random.randint(0, 3) * 1024
+        row = {
+            "start": (at * 16 + 16) * PAGE,
+            "size": pages * PAGE,
+            "perms": random.choice(["rw-p", "r-xp", "---p"]),
+        }
+        row |= dict.fromkeys(("Rss", "Pss", "Anonymous", "Private_Dirty"), rss)
+        row |= {"Shared_Clean": 0, "Shared_Dirty": 0, "Private_Clean": 0, "Swap": 0, "Locked": 0, "inode": 0}
+        row |= {"path": random.choice(["[heap]", "[stack]", "/lib/a.so", "[anon:x]"]), "VmFlags": "rd wr ac"}
+        rows.append(row)
+    names = ("Rss", "Pss", "Anonymous", "Shared_Clean", "Shared_Dirty", "Swap", "Locked", "inode", "VmFlags")
+    status: Row = random.choice([{}, {"status": {"VmPTE": random.randint(1, 9) * 1024}}])
+    part = [missing("an excerpt")] if random.random() < 0.15 else []
+    return load_foreign(lose(random, rows, names), host=LINUX, capability=part, **status)
+
+
+def draw_vmmap(random: Random) -> LoadedSnapshot:
+    """Draw a save of VMMap, with and without page tables."""
+    kinds = ("Heap (Private Data)", "Image (ASLR)", "Private Data", "Thread Stack")
+    sizes = [random.randint(1, 9) * PAGE for _ in range(random.randint(1, 8))]
+    rows = [
+        make_vmmap(0x10000 * (at + 1), size, random.choice(kinds), Commit=size, TotalWS=1024, PrivateWS=1024)
+        for at, size in enumerate(sizes)
+    ]
+    facts: Row = random.choice([{}, {"page_table": 8192}])
+    return load_foreign(
+        lose(random, rows, ("Commit", "TotalWS", "PrivateWS")), host=WINDOWS, bits=32, **facts
+    )
+
+
+def draw_dump(random: Random) -> LoadedSnapshot:
+    """Draw a minidump: no working sets, heaps only where a debugger names them."""
+    usage: Row = random.choice([{}, {"Usage": "Heap"}])
+    sizes = [random.randint(1, 9) * PAGE for _ in range(random.randint(1, 8))]
+    rows = [make_mbi(0x10000 * (at + 1), size, **usage) for at, size in enumerate(sizes)]
+    return load_foreign(rows, host=WINDOWS, bits=32)
+
+
+def draw_totals(random: Random) -> LoadedSnapshot:
+    """Draw totals: a roll-up, or objects with or without a sum below them."""
+    names = random.choice([["[rollup]"], ["[heap]", "/lib/a.so"], ["[heap]", "/lib/a.so", "TOTAL"]])
+    rows = [
+        {"name": name, **{key: random.randint(1, 99) * 1024 for key in ("Size", "Rss", "Pss")}}
+        for name in names
+    ]
+    status: Row = random.choice([{}, {"status": {"VmPTE": 4096}}])
+    return load_foreign(host=LINUX, tables={"totals": lose(random, rows, ("Size", "Pss"))}, **status)
+
+
+def find_lies(result: DiffResult) -> list[tuple[str, Row]]:
+    """List the totals and types of which the change is known and is not after - before."""
+    lies = []
+    for row in result.totals.to_pylist():
+        if row["delta"] is not None and (None in (row["a"], row["b"]) or row["delta"] != row["b"] - row["a"]):
+            lies.append((row["metric"], row))
+    for row in result.types.to_pylist():
+        for name in (*METRICS, "blocks", "allocations", "largest"):
+            before, after, delta = (row[f"{name}_{part}"] for part in ("a", "b", "delta"))
+            if delta is not None and (None in (before, after) or delta != after - before):
+                lies.append((f"{row['type']} {name}", row))
+    return lies
+
+
+@settings(max_examples=150, deadline=None)
+@given(SEEDS, SEEDS, MODES)
+def test_every_change_is_after_less_before_or_unknown(one: int, two: int, mode: str | None) -> None:
+    """Of each total and each type, whatever either side does not know."""
+    assert find_lies(diff(draw_any(Random(one)), draw_any(Random(two)), mode)) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, SEEDS)
+def test_both_modes_give_the_same_totals(one: int, two: int) -> None:
+    """How regions are compared is no matter to what they add up to."""
+    a, b = draw_any(Random(one)), draw_any(Random(two))
+    assert diff(a, b, "same").totals.equals(diff(a, b, "different").totals)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, SEEDS)
+def test_before_and_after_are_what_a_summary_shows(one: int, two: int) -> None:
+    """With its mark; but for a row that one side lacks, which is named and left out of both."""
+    a, b = draw_any(Random(one)), draw_any(Random(two))
+    rows = diff(a, b).totals.to_pylist()
+    for side, snapshot in (("a", a), ("b", b)):
+        total = _read_total(summarize(snapshot))
+        marked = (total["partial"] or "").split(", ")
+        for row in rows:
+            name = row["metric"]
+            if "without" not in (row["note"] or ""):
+                assert row[side] == total[name], name
+                assert row[f"partial_{side}"] == (total[name] is not None and name in marked), name
+
+
+def _read_total(summary: pa.Table) -> Row:
+    row: Row = summary.to_pylist()[0]
+    return row
