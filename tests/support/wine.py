@@ -83,10 +83,10 @@ start a 64-bit one through a third process, whose end is not the end of the prog
 class WinePython:
     """A Windows Python of 32 or 64 bits; both live in one Wine prefix, so that each can look at the other."""
 
-    def __init__(self, folder: Path, bits: int, name: str | None = None) -> None:
+    def __init__(self, folder: Path, bits: int, name: str | None = None, prefix: Path | None = None) -> None:
         self.bits = bits
         self.executable = folder / (name or str(bits)) / "python.exe"
-        self._prefix = folder / "prefix"
+        self._prefix = prefix or folder / "prefix"
 
     @property
     def environment(self) -> dict[str, str]:
