@@ -24,6 +24,7 @@ def collect_windows(folder: Path) -> None:
     from support.wine import BITS, WinePython, end_session, hold_session, set_up
 
     set_up()
+    end_session()
     demo = folder / "prefix" / "drive_c" / "demo"
     shutil.rmtree(demo, ignore_errors=True)
     pythons = {bits: WinePython(demo, bits, prefix=folder / "prefix") for bits in BITS}
