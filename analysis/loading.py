@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mmpscope.analysis.errors import UsageError
 from mmpscope.formats.errors import FormatError, InputError, MmpError
 from mmpscope.formats.model import Snapshot
+from mmpscope.formats.proc.beside import join_files, read_beside
 from mmpscope.formats.registry import open_source
 from mmpscope.formats.source import Entry, Source
 
@@ -45,7 +46,8 @@ def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) 
     """Load snapshots, in the order given; their tables are read when they are asked for.
 
     An input is a file of any readable format (also packed, or an archive of such files), ``-`` for standard
-    input, a captured /proc, another folder (its files, sorted), or a pattern such as ``*.mmp``.
+    input, a captured /proc, another folder (its files, sorted), or a pattern such as ``*.mmp``. Of a folder
+    or pattern, 12.status, 12.cmdline, 12.limits and 12.smaps_rollup belong to 12.smaps (or 12.maps).
     ``file.mmp#3`` is one snapshot, ``#-1`` the last, ``#0:5`` the first five; a file whose very name has the
     ``#`` goes first. ``partial`` takes the whole snapshots of a damaged file. ``rules`` is a TOML file of
     classification rules that go before ours (docs/metrics.md, "Your own rules").
@@ -87,9 +89,9 @@ def open_inputs(
         name = text if choice is None else choice["path"]
         paths, count = expand_input(name), 0
         is_named = paths == [name]
-        for path in paths:
+        for path, others in join_files(paths):
             try:
-                source = open_source(path, partial=partial)
+                source = open_source(path, partial=partial, beside=read_beside(others))
             except (FormatError, InputError) as error:
                 if is_named:
                     raise

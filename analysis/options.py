@@ -112,6 +112,17 @@ class Listing:
 class TypedListing(Types, Listing):
     """Which rows are listed of a table that has types of memory."""
 
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--limit",
+            metavar="N",
+            min=0,
+            help="At most N allocations with their sub-blocks (--flat: N regions); 0 shows all.",
+        ),
+    ] = None
+
 
 @dataclass(frozen=True)
 class Manner:

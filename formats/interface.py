@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import BinaryIO, NamedTuple
 
@@ -15,12 +15,14 @@ class Input(NamedTuple):
     """A seekable stream at its start, the name for messages, and whether to survive damage.
 
     ``opened`` closes the stream when the opening is over, unless a reader takes that over (`pop_all`).
+    ``beside`` holds small files of the same process, by their names below /proc/PID.
     """
 
     stream: BinaryIO
     name: str
     partial: bool
     opened: ExitStack
+    beside: Mapping[str, bytes] = {}
 
 
 class Format(NamedTuple):

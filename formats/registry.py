@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from importlib import import_module
@@ -65,17 +65,20 @@ def find_format(head: bytes) -> Format | None:
     return next((known for known in list_formats() if known.sniff(head)), None)
 
 
-def open_source(path: str | os.PathLike[str], *, partial: bool = False) -> Source:
+def open_source(
+    path: str | os.PathLike[str], *, partial: bool = False, beside: Mapping[str, bytes] | None = None
+) -> Source:
     """Open an input of any format; `-` is standard input, packed content is unpacked on the way.
 
     A folder is an input only where it is a captured /proc. With ``partial``, damage is survived and listed in
-    the faults of the source. InputError where the system does not let us read it, UnknownFormatError where
+    the faults of the source. ``beside`` are other files of the process, as `Input` has them. InputError
+    where the system does not let us read it, UnknownFormatError where
     no reader takes its content, other FormatErrors where it is damaged.
     """
     if Path(path).is_dir():
         return _open_folder(path)
     with _opening(path, partial) as (known, given, faults):
-        source = known.open(given)
+        source = known.open(given._replace(beside=beside or {}))
     source.faults.extend(faults)
     return source
 

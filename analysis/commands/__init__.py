@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,21 +105,36 @@ def load_pair(
 def list_parts(
     kind: str, inputs: Sequence[str], listing: Listing, reading: Reading, outlet: tuple[Writing, Manner]
 ) -> int:
-    """Run a command that lists one of the tables of a snapshot: threads, modules, heaps or processes."""
-    from mmpscope.analysis.extent import require_regions
+    """Run a command that lists one of the tables of a snapshot: threads, modules, heaps or processes.
+
+    Raises CannotTellError where a list is not known, after the others were answered.
+    """
     from mmpscope.analysis.listing import limit_rows, sort_rows
+    from mmpscope.analysis.lists import require_list
     from mmpscope.analysis.reporters.list_report import report_list
     from mmpscope.analysis.reporters.report import Report, deliver
 
-    def answer(snapshot: LoadedSnapshot) -> Report:
-        table = sort_rows(getattr(snapshot, kind), listing.sort)
-        if not table.num_rows:
-            require_regions(snapshot, kind)
-        return report_list(snapshot, kind, *limit_rows(table, listing.limit))
+    refused: list[CannotTellError] = []
+
+    def answer_all() -> Iterator[Report]:
+        for snapshot in load_each(inputs, reading, manner, latest=True):
+            table = sort_rows(getattr(snapshot, kind), listing.sort)
+            try:
+                if not table.num_rows:
+                    require_list(snapshot, kind)
+            except CannotTellError as error:
+                refused.append(error)
+            else:
+                yield report_list(snapshot, kind, *limit_rows(table, listing.limit))
 
     writing, manner = outlet
-    snapshots = load_each(inputs, reading, manner, latest=True)
-    deliver((answer(snapshot) for snapshot in snapshots), writing, manner)
+    reports = answer_all()
+    if (first := next(reports, None)) is not None:
+        deliver(chain([first], reports), writing, manner)
+    for error in refused[:-1]:
+        warn(str(error), manner)
+    if refused:
+        raise refused[-1]
     return 0
 
 

@@ -3,7 +3,8 @@
 The format follows from the file's extension, or from --format. Addresses are uint64 in Parquet and Arrow
 and hex text in CSV and JSON lines, sizes are bytes; snapshots are stacked and told apart by their column
 "snapshot". CSV makes text harmless for spreadsheets; the other formats hold every name exactly. The format
-smaps writes the very text that the kernel printed. The formats vmmap-xml and vmmap-csv write regions as
+smaps writes the very text that the kernel printed, and is refused for a source that did not keep what a line
+of it has, such as a core or a listing of pmap. The formats vmmap-xml and vmmap-csv write regions as
 Sysinternals VMMap saves them, in its words, for VMMap, PerfView and scripts made for its files; the XML holds
 any number of snapshots of one process.
 
@@ -90,12 +91,17 @@ def _make_table(
 
 def _write_smaps(snapshots: Sequence[LoadedSnapshot], output: str, *, force: bool) -> None:
     from mmpscope.analysis.output import open_output
+    from mmpscope.formats.proc.kernel_form import list_lacking
     from mmpscope.formats.proc.smaps import render_smaps
 
     snapshot = _take_one(snapshots, "smaps text")
     table = snapshot.raw.tables.get("regions")
     if table is None or "perms" not in table.columns:
         raise AnalysisError(f"{snapshot.label} has no regions of Linux, so no smaps. Choose another format")
+    lacking = list_lacking(table, snapshot.raw.capability)
+    if lacking:
+        what = f"{snapshot.label} does not tell {', '.join(lacking)}, which smaps has"
+        raise AnalysisError(f"{what}. Choose another format, such as csv")
     text = render_smaps(table, snapshot.process.get("source_text"))
     with open_output(output, force=force) as stream:
         stream.write(text)

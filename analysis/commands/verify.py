@@ -44,11 +44,12 @@ def _verify_input(text: str, found: dict[str, Sequence[Fault]]) -> None:
     """Verify the files that an input stands for; one of many that cannot be read at all is damage."""
     from mmpscope.analysis.loading import expand_input, refuse_all
     from mmpscope.formats.errors import FormatError, InputError, NotASnapshotError
+    from mmpscope.formats.proc.beside import join_files
     from mmpscope.formats.registry import verify_source
     from mmpscope.formats.source import Fault
 
     paths, count = expand_input(text), 0
-    for path in paths:
+    for path, _ in join_files(paths):
         try:
             found[path] = verify_source(path)
         except (FormatError, InputError) as error:

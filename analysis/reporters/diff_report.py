@@ -126,7 +126,7 @@ def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
 
 
 def _is_told(result: DiffResult) -> bool:
-    """Tell if there are totals to show: something changed, or may have; sums of a part say nothing of that."""
+    """Tell if there are totals to show: something changed, or may have; sums of a part do not tell."""
     rows = result.totals.to_pylist() if result.scope.totals != SOME else ()
     is_unlike = any(row["a"] != row["b"] and row["delta"] is None for row in rows)
     return is_unlike or not result.is_empty

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mmpscope.analysis.reporters.cells import Shown, lay_out
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
@@ -90,16 +90,10 @@ def report_list(snapshot: LoadedSnapshot, kind: str, table: pa.Table, rest: pa.T
     facts = {"snapshot": describe_snapshot(snapshot), "capability": describe_capability(snapshot)}
 
     def draw(screen: Screen) -> list[str]:
-        parts = draw_list(kind, table, rest, screen) if table.num_rows else [_say_none(kind, facts)]
+        parts = draw_list(kind, table, rest, screen) if table.num_rows else [f"no {kind}"]
         return [*draw_head(snapshot, screen), "", *parts]
 
     return Report(kind, draw, facts, table)
-
-
-def _say_none(kind: str, facts: Mapping[str, Any]) -> str:
-    """Tell a list that is empty from one that the source could not give."""
-    rows = [row for row in facts["capability"] if row["item"] == kind and row["state"] != "ok"]
-    return f"{kind} are not known: {rows[0]['reason'] or rows[0]['state']}" if rows else f"no {kind}"
 
 
 def draw_list(kind: str, table: pa.Table, rest: pa.Table, screen: Screen) -> list[str]:

@@ -38,8 +38,8 @@ FORMATS = (
         sniff=_is_macos,
         open=_open,
         tools="vmmap of macOS, report formats 2.0 to 2.4 (Mac OS X 10.5 to macOS 26)",
-        gives=("regions", "working sets", "dirty", "swap", "process", "totals"),
-        lacks=("committed", "private", "PSS", "threads", "modules", "limits"),
+        gives=("regions", "modules without builds", "working sets", "dirty", "swap", "process", "totals"),
+        lacks=("committed", "private", "PSS", "threads", "limits"),
         known_by="`Virtual Memory Map of process`, a `==== ... for process` line, one of its rows, or "
         "`ReadOnly portion of Libraries:`, with which -summary begins",
     ),

@@ -38,7 +38,7 @@ _PAGE_ZERO = 1 << 32
 _TOTAL = b"TOTAL"
 _MALLOC = b"MALLOC"  # formats to 2.3 add all its kinds up under this name
 _MAX_LINE = 8192
-_LACKS = ("threads", "modules", "heaps", "limits", "status", "smaps", "cmdline", "processes")
+_LACKS = ("threads", "heaps", "limits", "status", "smaps", "cmdline", "processes")
 
 
 def open_report(stream: BinaryIO, name: str) -> ListedSource:
@@ -174,6 +174,11 @@ class _Report:
                     judged.append(Capability(f"regions.{name}", "unavailable", None, why))
             why = "vmmap rounds what stands between brackets; size is exact, from the addresses"
             judged.append(Capability("regions.VSIZE", "partial", None, why))
+        if self.regions.start:
+            why = "from the list of regions, without builds"
+            judged.append(Capability("modules", "partial", None, why))
+        else:
+            judged.append(Capability("modules", "unavailable", None, "vmmap does not tell it"))
         judged += [Capability(item, "unavailable", None, "vmmap does not tell it") for item in _LACKS]
         return judged
 

@@ -12,7 +12,7 @@ __all__ = ["FORMATS"]
 def _open(given: Input) -> Source:
     from mmpscope.formats.proc.text_source import open_text
 
-    return open_text(given.stream, given.name)
+    return open_text(given.stream, given.name, given.beside)
 
 
 FORMATS = (

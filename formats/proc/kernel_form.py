@@ -6,16 +6,41 @@ line, and neither have columns that no mainline kernel prints.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from mmpscope.formats.model import Fact
+from mmpscope.formats.mmp.columns import decode_table
+from mmpscope.formats.model import Capability, Fact, Table
 from mmpscope.formats.proc.counters import KERNEL_KINDS
 from mmpscope.formats.proc.header import HeaderForm
 
-__all__ = ["fill_in", "make_layout"]
+__all__ = ["fill_in", "list_lacking", "make_layout"]
 
 _KEY_WIDTH, _NUMBER_WIDTH = 16, 8
+_WANTED = {
+    "perms": "access rights",
+    "offset": "offsets",
+    "dev_major": "devices",
+    "inode": "inodes",
+    "Rss": "Rss",
+}
 _NUMBERS = ("offset", "dev_major", "dev_minor", "inode")
+
+
+def list_lacking(table: Table, capability: Sequence[Capability]) -> list[str]:
+    """List what a text of smaps has and a regions table cannot give; nothing for one that has its layouts.
+
+    Of a listing of pmap, names are what was cut.
+    """
+    if "layout" in table.columns:
+        return []
+    columns = decode_table(table)
+    known = {name for name, values in columns.items() if all(value is not None for value in values)}
+    lacking = [shown for name, shown in _WANTED.items() if name not in known]
+    perms = columns.get("perms", ())
+    if any(isinstance(letters, bytes) and letters.endswith(b"?") for letters in perms):
+        lacking.append("private or shared")
+    is_cut = any(row.item == "regions.path" and row.state != "ok" for row in capability)
+    return [*lacking, "whole names"] if is_cut else lacking
 
 
 def fill_in(region: Mapping[str, Fact]) -> dict[str, Fact]:

@@ -5,7 +5,7 @@ A text is taken apart without losing a byte: the parts, written one after the ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import add, gt
@@ -43,7 +43,8 @@ class Part:
     """One map, or one roll-up, with what stands ``before`` and ``after`` it.
 
     ``line`` is that of ``before`` in the file. ``rollup`` and ``status`` are files of the same process that
-    stand beside the map. ``regions`` are kept where a text has one map; else it is parsed again when asked.
+    stand beside the map in its text, ``beside`` those in files of their own. ``regions`` are kept where a
+    text has one map; else it is parsed again when asked.
     """
 
     before: bytes
@@ -54,6 +55,7 @@ class Part:
     title: Title
     rollup: bytes | None = None
     status: bytes | None = None
+    beside: Mapping[str, bytes] = field(default_factory=dict)
     form: Facts = field(default_factory=dict)
     regions: Regions | None = field(default=None, repr=False)
 

@@ -153,10 +153,13 @@ def _is_block_cut(columns: Mapping[str, Plain]) -> bool:
 
 
 def _may_be_cut(columns: Mapping[str, Plain]) -> bool:
-    """Whether a line at the very end may be cut; that of `[stack]` and the like counts as whole."""
+    """Whether a map line at the very end may be cut within its path; `[stack]` and the like cannot be.
+
+    Nor is a whole block of counters: editors take off the last line end.
+    """
     has_counters = any(name not in REGION_COLUMNS for name in columns)
     path = columns["path"].values[-1]
-    return has_counters if path is None else not path.endswith(b"]")
+    return not has_counters and path is not None and not path.endswith(b"]")
 
 
 def render_smaps(table: Table, form: Fact = None) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import BinaryIO
 
@@ -21,12 +22,15 @@ __all__ = ["open_bytes", "open_text"]
 _COLOURS = "codes for colours were taken off, and are not kept"
 
 
-def open_text(stream: BinaryIO, name: str) -> ListedSource:
-    """Read a whole text; LimitError where it is too large, NotASnapshotError where it has no map line."""
-    return open_bytes(read_whole(stream), name)
+def open_text(stream: BinaryIO, name: str, beside: Mapping[str, bytes]) -> ListedSource:
+    """Read a whole text, with files of the same process ``beside`` it.
+
+    LimitError where it is too large, NotASnapshotError where it has no map line.
+    """
+    return open_bytes(read_whole(stream), name, beside)
 
 
-def open_bytes(data: bytes, name: str) -> ListedSource:
+def open_bytes(data: bytes, name: str, beside: Mapping[str, bytes] | None = None) -> ListedSource:
     """Open a text as a source of its maps.
 
     Several stand in it where addresses fall back (`map_order`) or a title says so (`titles`).
@@ -39,8 +43,9 @@ def open_bytes(data: bytes, name: str) -> ListedSource:
     extra = [Capability("source_text", "partial", None, f"{colours} {_COLOURS}")] if colours else []
     if not text:
         regions = no_regions(data)
-        snapshot = build_snapshot(regions, {}, Capture(host={"os": "linux"}))
-        return ListedSource(name, "smaps text", [Entry(0)], [lambda: snapshot])
+        facts = read_facts(beside or {})
+        snapshot = build_snapshot(regions, facts, Capture(host={"os": "linux"}))
+        return ListedSource(name, "smaps text", [_name_entry(0, facts)], [lambda: snapshot])
     parts: list[Part] = []
     faults: list[Fault] = []
     for quoted in split_quoted(text):
@@ -48,6 +53,8 @@ def open_bytes(data: bytes, name: str) -> ListedSource:
         _describe_quoting(found, quoted, form, is_first=not parts)
         parts += found
         faults += odd
+    if len(parts) == 1 and not parts[0].is_rollup:
+        parts[0].beside = beside or {}
     entries = [_make_entry(index, part) for index, part in enumerate(parts)]
     reads = [partial(_read_snapshot, part, extra) for part in parts]
     return ListedSource(name, _name_format(parts), entries, reads, faults)
@@ -73,7 +80,8 @@ def _describe_quoting(parts: list[Part], quoted: Quoted, form: Facts, *, is_firs
 
 def _read_process(part: Part) -> Facts:
     files = {"status": part.status, "smaps_rollup": part.rollup}
-    facts = read_facts({name: data for name, data in files.items() if data is not None})
+    inside = {name: data for name, data in files.items() if data is not None}
+    facts = read_facts({**part.beside, **inside})
     title = {"pid": part.title.pid, "name": part.title.name and to_fact(part.title.name)}
     return {**{name: value for name, value in title.items() if value is not None}, **facts}
 
@@ -92,8 +100,11 @@ def _read_snapshot(part: Part, extra: list[Capability]) -> Snapshot:
 
 
 def _make_entry(index: int, part: Part) -> Entry:
-    facts = _read_process(part)
-    name = facts.get("name", part.title.label)
+    return _name_entry(index, _read_process(part), part.title.label)
+
+
+def _name_entry(index: int, facts: Facts, label: str | bytes | None = None) -> Entry:
+    name = facts.get("name", label)
     shown = name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else name
     return Entry(index, facts.get("pid"), name=shown)
 

@@ -114,7 +114,7 @@ class _TreeReader:
             text = self._try_read(f"{root}sys/vm/{name}")
             if text is not None and text.strip().isdigit():
                 system[name] = int(text)
-        items = ("hostname", "kernel", "os_release", "boot_id", "machine", "page_size")
+        items = ("hostname", "kernel", "os_release", "boot_id", "machine")  # each map tells its page size
         missing = [item for item in items if item not in host]
         missing += [item for item in ("meminfo", *_SETTINGS) if item not in system]
         capability = [Capability(item, "unavailable", None, _NOT_THERE) for item in missing]

@@ -8,8 +8,17 @@ from mmpscope.formats.vmmap.sniff import is_csv, is_text, is_xml
 
 __all__ = ["FORMATS"]
 
-_GIVES = ("regions", "allocations", "committed", "private", "working sets", "usable range")
-_LACKS = ("PSS", "swap", "commit charge", "threads", "modules")
+_GIVES = (
+    "regions",
+    "allocations",
+    "threads without names",
+    "modules without builds",
+    "committed",
+    "private",
+    "working sets",
+    "usable range",
+)
+_LACKS = ("PSS", "swap", "commit charge")
 
 
 def _open_xml(given: Input) -> Source:

@@ -7,6 +7,7 @@ have more or less, so both are kept.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,6 +32,8 @@ _MOST_EXTRA_CELLS = 1 << 20
 _MOST_TEXT = 1 << 26
 """Bytes of distinct names: a thousand for each of 65,536 regions."""
 _PENDING = 4096
+_THREAD = re.compile(rb"Thread ID: (\d{1,10})")
+"""What VMMap says of the stack of a thread."""
 _OWN = frozenset({"start", "size", "AllocationBase", "VmmapType", "Details", "path", *NUMBERS})
 _BLOCKS = 3 + NUMBERS.index("Blocks")
 _LAST = 1 << 64
@@ -190,7 +193,20 @@ class RegionRows:
         tables = {"regions": self._select(self._is_leaf), "allocations": self._select(self._is_allocation)}
         if self.holes:
             tables["free"] = _encode_holes(self.holes)
+        threads = self._find_threads()
+        if threads:
+            tables["threads"] = _encode_threads(threads)
         return tables
+
+    def _find_threads(self) -> dict[int, tuple[int, int]]:
+        """Find the threads that own an allocation, by id: where their stack begins, and its size."""
+        threads: dict[int, tuple[int, int]] = {}
+        starts, sizes = (column.values for column in self._numbers[:2])
+        for row in compress(range(len(self._details)), self._is_allocation):
+            found = _THREAD.fullmatch(self._details[row] or b"")
+            if found is not None:
+                threads.setdefault(int(found[1]), (starts[row], sizes[row]))
+        return threads
 
     def _judge(self) -> None:
         """Look at the rows as a whole: which lie over each other, which allocations hide their sub-blocks."""
@@ -214,6 +230,17 @@ class RegionRows:
             every = map(values.get, range(len(self._is_leaf)))
             columns[name] = Plain("text", list(compress(every, chosen)), "utf-8")
         return encode_table(columns, sum(chosen))
+
+
+def _encode_threads(threads: Mapping[int, tuple[int, int]]) -> Table:
+    """Make a table of threads: tid, stack_start and stack_size (its whole reservation, in bytes)."""
+    starts, sizes = zip(*threads.values(), strict=True)
+    columns = {
+        "tid": Plain("uint", list(threads)),
+        "stack_start": Plain("uint", starts),
+        "stack_size": Plain("uint", sizes),
+    }
+    return encode_table(columns, len(threads))
 
 
 def _encode_holes(holes: Iterable[tuple[int, int, str]]) -> Table:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mmpscope.formats.faults import FaultLog, tell_count
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot, Table
 from mmpscope.formats.source import Fault
 from mmpscope.formats.vmmap.rows import GRANULARITY, RegionRows
 
-__all__ = ["NOT_TOLD", "build_snapshot", "judge_faults"]
+__all__ = ["build_snapshot", "judge_faults"]
 
 _PAGE = 4096
 _ENDS = {32: 0xFFFF_0000, 64: 0x7FFF_FFFF_0000}
 """Where VMMap's own sums end: a 32-bit process of 64-bit Windows, large address aware, and a 64-bit one."""
 _BELOW_4_GIB = 1 << 32
 
-NOT_TOLD = tuple(
-    Capability(item, "unavailable", None, "VMMap saves no such list") for item in ("threads", "modules")
-)
+_FROM_REGIONS = "from the list of regions"
 
 
 def build_snapshot(
@@ -33,7 +33,15 @@ def build_snapshot(
         # No list of Windows, but one of another system in VMMap's form, where a page is enough. Few pages of
         # Windows itself begin elsewhere, as the one that its hypervisor shares near 0x7FFE0000.
         host = {"allocation_granularity": _PAGE}
-    return Snapshot(Capture(host=host), known, moment, tables, [*capability, *NOT_TOLD])
+    return Snapshot(Capture(host=host), known, moment, tables, [*capability, *_judge_lists(tables)])
+
+
+def _judge_lists(tables: Mapping[str, Table]) -> list[Capability]:
+    """Say how far the lists go that VMMap does not save, but names in the details of regions."""
+    modules = Capability("modules", "partial", None, f"{_FROM_REGIONS}, without builds")
+    if "threads" in tables:
+        return [Capability("threads", "partial", None, f"{_FROM_REGIONS}, without names"), modules]
+    return [Capability("threads", "unavailable", None, "no region names a thread"), modules]
 
 
 def _find_range(rows: RegionRows, bits: int) -> Facts:

@@ -63,9 +63,9 @@ def _fold(text: str) -> str:
 
 @pytest.mark.parametrize("columns", [80, 160])
 def test_the_same_twice_is_no_change_in_one_line(shop: Path, columns: int) -> None:
-    """Exit 0, and no table of zeros."""
+    """Exit 0, and no table of zeros; why it was compared so stands below."""
     text = _draw(f"{shop}#0", f"{shop}#0", columns=columns)
-    assert text.endswith("\n\nnothing changed\n")
+    assert "\nmode same: same instance\n\nnothing changed\n\nmode same: same instance (boot id" in text
     assert "KiB" not in text
 
 
@@ -73,7 +73,7 @@ def test_what_neither_side_knows_has_not_changed(tmp_path: Path) -> None:
     """Two maps texts tell no counter; that is no change."""
     text = tmp_path / "a.maps"
     text.write_bytes(_library(LIBRARIES[0], 0x7000_0000).line.text + b"\n")
-    assert _draw(text, text).endswith("\n\nnothing changed\n")
+    assert "\n\nnothing changed\n" in _draw(text, text)
 
 
 def test_of_one_series_the_ends_are_compared(tmp_path: Path) -> None:
@@ -150,6 +150,19 @@ def test_the_user_decides_where_the_files_do_not_tell(tmp_path: Path) -> None:
         assert "if they are two" not in _fold(_draw(a, b, "--mode", mode))
 
 
+def test_what_shares_no_address_is_taken_for_two_processes(restarted: tuple[Path, Path]) -> None:
+    """Nothing names a process, and everything lies elsewhere; the advice is how to say that it is one."""
+    text = _fold(_draw(*restarted))
+    assert "mode different: unproven; if they are one, --mode same" in text
+    assert "and no address in common: taken for two processes" in text
+
+
+def test_the_sides_are_named_as_the_reasons_name_them(shop: Path) -> None:
+    """Notes speak of a and b: so do the heads."""
+    heads = [line for line in _draw(shop, columns=160).splitlines() if "shop (pid 4242)" in line]
+    assert [head[:3] for head in heads] == ["a: ", "b: "]
+
+
 def test_a_known_identity_needs_no_advice(shop: Path) -> None:
     """Boot, pid and start time are alike: nobody has to be asked."""
     assert "--mode" not in _draw(shop)
@@ -181,8 +194,9 @@ def test_what_one_side_does_not_know_is_no_zero(tmp_path: Path) -> None:
     b = _write(tmp_path / "b", blocks)
     a = tmp_path / "a"
     a.write_bytes(b"".join(block.line.text + b"\n" for block in blocks))
-    text = _draw(a, b)
-    assert re.search(r"^Total WS +\? +72 +\?$", text, re.MULTILINE)
+    assert "... (-v tells all reasons)" in _draw(a, b)
+    text = _draw(a, b, "-v")
+    assert re.search(r"^Total WS +\? +72\+ +\?$", text, re.MULTILINE)
     assert "Total WS: not all known" in text
     assert "lack Rss" in _fold(text)
     assert "What changed most" not in text
@@ -201,16 +215,16 @@ def restarted(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_modules_that_only_moved_are_counted(restarted: tuple[Path, Path]) -> None:
     """All of them do where a program started anew; -v lists them."""
-    text = _draw(*restarted)
+    text = _draw(*restarted, "--mode", "same")
     assert "3 modules at another address (-v lists them)" in text
     assert LIBRARIES[3] in text.partition("\nModules")[2]
     assert "\nmoved" not in text
-    assert _draw(*restarted, "-v").count("\nmoved") == 3
+    assert _draw(*restarted, "--mode", "same", "-v").count("\nmoved") == 3
 
 
 def test_a_limit_holds_for_modules_too(restarted: tuple[Path, Path]) -> None:
     """The one that matters by size stays, the rest is counted; JSON has all."""
-    text = _draw(*restarted, "-v", "-n", 1).partition("\nModules")[2]
+    text = _draw(*restarted, "--mode", "same", "-v", "-n", 1).partition("\nModules")[2]
     assert LIBRARIES[3] in text
     assert "(3 more)" in text
-    assert len(_ask(*restarted, "-n", 1)["modules"]) == 4
+    assert len(_ask(*restarted, "--mode", "same", "-n", 1)["modules"]) == 4

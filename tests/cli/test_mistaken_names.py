@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.corpus import find_corpus_file
 from support.mmp_command import run_mmp
 from support.shop import write_shop
 
@@ -95,3 +96,25 @@ def test_a_comparison_of_one_snapshot_asks_for_a_second_file(shop: Path) -> None
     answer = run_mmp("diff", f"{shop}#0")
     assert answer.code == 2
     assert "a comparison takes two snapshots, and this is one. Give a second file" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("option", "lacking"),
+    [
+        ("-x", "offsets, devices, inodes, whole names"),
+        ("-d", "inodes, Rss, whole names"),
+        ("-X", "whole names"),
+    ],
+)
+def test_what_the_kernel_wrote_is_not_made_up(option: str, lacking: str) -> None:
+    """A listing of pmap lacks what smaps has: there is no text of the kernel to write again."""
+    path = find_corpus_file(f"pmap/torture.pmap{option}")
+    answer = run_mmp("export", path, "--format", "smaps")
+    assert (answer.code, answer.out) == (3, "")
+    assert f"{path}#0 does not tell {lacking}, which smaps has" in answer.err
+
+
+def test_a_core_does_not_become_smaps() -> None:
+    """It has no counters and no device."""
+    answer = run_mmp("export", find_corpus_file("core/linux-x86_64.core"), "--format", "smaps")
+    assert "does not tell offsets, devices, inodes, Rss, private or shared" in answer.err

@@ -39,10 +39,28 @@ def _write(snapshot: Snapshot, path: Path, *, moved: bool) -> Path:
 
 @pytest.mark.parametrize("kind", ["threads", "processes", "modules"])
 def test_a_list_that_the_source_cannot_give_is_not_called_empty(tmp_path: Path, kind: str) -> None:
-    """Text of smaps knows no threads; that is no process without threads."""
+    """Text of smaps knows no threads; that is no process without threads. Exit 4, in one sentence."""
     answer = run_mmp(kind, _write_text(tmp_path / "x.smaps", 8))
-    assert f"{kind} are not known: " in answer.out
-    assert f"no {kind}" not in answer.out
+    assert (answer.code, answer.out) == (4, "")
+    assert f"(smaps text) cannot tell the {kind}: " in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_what_can_be_listed_is_listed_before_the_rest_is_refused(tmp_path: Path) -> None:
+    """One input that tells no threads does not cost the answer of another one."""
+    text, shop = _write_text(tmp_path / "x.smaps", 8), write_shop(tmp_path)
+    answer, alone = run_mmp("threads", text, shop), run_mmp("threads", shop)
+    assert (answer.code, alone.code) == (4, 0)
+    assert answer.out == alone.out
+    assert "cannot tell the threads" in answer.err
+
+
+def test_a_list_that_is_known_to_be_empty_is_an_answer(tmp_path: Path) -> None:
+    """The kernel names [heap]: a map without one is of a process that has none."""
+    path = tmp_path / "x.smaps"
+    path.write_bytes(make_block(Block(MapLine(0x1000_0000, 0x1010_0000))))
+    answer = run_mmp("heaps", path)
+    assert (answer.code, answer.out.endswith("\n\nno heaps\n")) == (0, True)
 
 
 @pytest.mark.parametrize("written", ["10080000", "0x10080000"])

@@ -18,10 +18,10 @@ CANNOT_TELL = {
     ALL: (),
     EMPTY: (),
     SOME: ("free",),
-    TOTALS: ("regions", "free", "threads", "modules", "heaps", "csv", "parquet"),
+    TOTALS: ("regions", "free", "csv", "parquet"),
 }
 """The questions that end with exit code 4, by what a file shows."""
-COMMANDS = ("summary", "regions", "free", "threads", "modules", "heaps")
+COMMANDS = ("summary", "regions", "free")
 NOT_OURS = "not a snapshot that I can read"
 
 
@@ -146,6 +146,20 @@ def test_a_command_answers_or_says_why_it_cannot(file: File, command: str) -> No
         assert answer.out == ""
     else:
         assert answer.out
+
+
+@pytest.mark.parametrize("command", ["threads", "modules", "heaps"])
+def test_a_list_is_shown_or_said_to_be_unknown(file: File, command: str) -> None:
+    """What is listed is an answer; what is not known is refused, and never called none."""
+    path = find_corpus_file(file.name)
+    answer = run_mmp(command, path)
+    _assert_told(answer)
+    listed = [getattr(snapshot, command).num_rows for snapshot in load(path)]
+    assert answer.code in ((0,) if all(listed) else (0, 4))
+    assert (answer.code == 4) == ("cannot tell the" in answer.err)
+    assert bool(answer.out) == (answer.code == 0 or any(listed))
+    if file.shows == TOTALS:
+        assert answer.code == 4
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -26,15 +26,15 @@ def draw_any(random: Random) -> LoadedSnapshot:
 
 
 def lose(random: Random, rows: list[Row], names: tuple[str, ...]) -> list[Row]:
-    """Take some columns out of rows, and some cells."""
+    """Take some columns out of rows, and some cells of numbers."""
     lost = {name for name in names if random.random() < 0.3}
-    holes = random.choice([0, 0, 0.2])
+    share = random.choice([0, 0, 0.2])
+
+    def is_hole(name: str, cell: object) -> bool:
+        return name in names and isinstance(cell, int) and random.random() < share
+
     return [
-        {
-            name: None if name in names and random.random() < holes else cell
-            for name, cell in row.items()
-            if name not in lost
-        }
+        {name: None if is_hole(name, cell) else cell for name, cell in row.items() if name not in lost}
         for row in rows
     ]
 

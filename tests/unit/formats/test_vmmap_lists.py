@@ -367,3 +367,13 @@ def test_a_list_that_is_cut_is_a_fault_by_its_own_summary() -> None:
     assert "the summary 6,400 K" in faults[0]
     _, faults = read_one(make_csv(ROWS, ()).rstrip())
     assert "the text ends within a line" in faults[0]
+
+
+def test_stacks_name_their_threads() -> None:
+    """VMMap lists no threads, but the details of a stack say whose it is; reserved memory counts."""
+    snapshot, _ = read_one(CSV)
+    assert list_rows(snapshot, "threads", "tid", "stack_start", "stack_size") == [(1, 0x110000, 1024 * KIB)]
+    assert state_of(snapshot, "threads") == "partial: from the list of regions, without names"
+    without, _ = read_one(CSV.replace(b"Thread ID: 1", b"64-bit thread stack"))
+    assert state_of(without, "threads") == "unavailable: no region names a thread"
+    assert "threads" not in without.tables
