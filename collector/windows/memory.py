@@ -58,12 +58,15 @@ class MemoryCalls(Calls):
         return Allocation(found.AllocationBase, found.RegionSize, found.RegionType, commit)
 
     def get_mapped_name(self, process: int, address: int) -> bytes:
-        """Give the device path of the file that is mapped at an address, as WTF-8."""
+        """Give the device path of the file that is mapped at an address, as WTF-8.
+
+        Wine counts the NUL behind one of its own files (l_intl.nls) as a part of the name.
+        """
         text = (c_uint16 * _LONGEST_PATH)()
         length = self._call(
             "K32GetMappedFileNameW", c_void_p(process), c_void_p(address), byref(text), c_uint32(len(text))
         )
-        return to_wtf8(ctypes.string_at(text, 2 * length))
+        return to_wtf8(ctypes.string_at(text, 2 * length)).rstrip(b"\0")
 
     def query_working_set(self, process: int, addresses: array[int]) -> array[int]:
         """Give the attributes of pages (PSAPI_WORKING_SET_EX_BLOCK), one call for all of the addresses.

@@ -9,7 +9,7 @@ from ctypes import byref, c_int32, c_uint16, c_uint32, c_void_p, sizeof
 
 from mmpscope.collector.windows import structures as sdk
 from mmpscope.collector.windows.calls import Calls, to_bytes
-from mmpscope.collector.windows.errors import ERROR_NOT_ALL_ASSIGNED
+from mmpscope.collector.windows.errors import ERROR_NOT_ALL_ASSIGNED, Win32Error
 
 __all__ = ["TOKEN_INTEGRITY", "TOKEN_USER", "SecurityCalls"]
 
@@ -26,7 +26,7 @@ class SecurityCalls(Calls):
 
     def __init__(self) -> None:
         super().__init__()
-        self._accounts: dict[bytes, bytes] = {}
+        self._accounts: dict[bytes, bytes | Win32Error] = {}
 
     @contextmanager
     def _open_token(self, process: int, access: int) -> Iterator[int]:
@@ -53,10 +53,19 @@ class SecurityCalls(Calls):
         return ctypes.string_at(place, self._advapi.GetLengthSid(c_void_p(place)))
 
     def look_up_account(self, sid: bytes) -> bytes:
-        r"""Give the account of a security identifier, `DOMAIN\name`: asked once, as it may take a server."""
+        r"""Give the account of a security identifier, `DOMAIN\name`: asked once, as it may take a server.
+
+        A refusal is kept as well: a server that is out of reach takes longest.
+        """
         if sid not in self._accounts:
-            self._accounts[sid] = self._look_up_account(sid)
-        return self._accounts[sid]
+            try:
+                self._accounts[sid] = self._look_up_account(sid)
+            except Win32Error as error:
+                self._accounts[sid] = error
+        found = self._accounts[sid]
+        if isinstance(found, Win32Error):
+            raise found
+        return found
 
     def _look_up_account(self, sid: bytes) -> bytes:
         name, domain = ((c_uint16 * _LONGEST_NAME)() for _ in range(2))

@@ -167,7 +167,8 @@ class WindowsTarget:
             return self._explain_absence()
         who = f"process {self.pid} ({printable(self.name)})" if self.name else f"process {self.pid}"
         if error.code == ERROR_ACCESS_DENIED:
-            now = "Run this as the same user or as Administrator; protected processes open to nobody"
+            how = "" if self._options.debug_privilege else " with --debug-privilege"
+            now = f"Run this as the same user or as Administrator{how}; protected processes open to nobody"
         else:
             now = "Look at --ps"
         return CollectError(f"{who} cannot be read: {error}. {now}.", reason=str(error), code=error.code)

@@ -161,7 +161,8 @@ class _Memory(FakeKernel):
         return size
 
     def K32GetMappedFileNameW(self, process: Any, address: Any, place: Any, size: Any) -> int:  # noqa: N802
-        units = "\\Device\\HarddiskVolume3\\né".encode("utf-16-le")
+        end = "\0" if address.value == 0x2000 else ""
+        units = f"\\Device\\HarddiskVolume3\\né{end}".encode("utf-16-le")
         ctypes.memmove(place._obj, units, len(units))
         return len(units) // 2
 
@@ -207,7 +208,8 @@ def test_memory_calls_give_plain_values(monkeypatch: pytest.MonkeyPatch) -> None
     )
     with pytest.raises(Win32Error, match="VirtualQueryEx failed with 87"):
         win32.make_region_query(8)(0x7FFF_FFFF_0000)
-    assert win32.get_mapped_name(8, 0x1000) == "\\Device\\HarddiskVolume3\\né".encode()
+    for address in (0x1000, 0x2000):  # of the second one the system counts the NUL as well
+        assert win32.get_mapped_name(8, address) == "\\Device\\HarddiskVolume3\\né".encode()
     assert list(win32.query_working_set(8, array("Q", [0x2000, 0x3000]))) == [3, 3]
 
 

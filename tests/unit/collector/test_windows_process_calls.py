@@ -173,6 +173,22 @@ def test_an_account_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (security.looked_up, kernel.handles) == (1, set())
 
 
+def test_an_account_that_nobody_knows_is_asked_for_once_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server of a domain that is out of reach keeps one question waiting, not one a process."""
+    win32, kernel, security = _make_secure(monkeypatch)
+
+    def refuse(*arguments: Any) -> int:
+        security.looked_up += 1
+        kernel.error = 1332
+        return 0
+
+    monkeypatch.setattr(security, "LookupAccountSidW", refuse)
+    for _ in range(3):
+        with pytest.raises(Win32Error, match="LookupAccountSidW failed with 1332"):
+            win32.look_up_account(security.SID)
+    assert security.looked_up == 1
+
+
 def test_a_privilege_that_is_not_held_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """AdjustTokenPrivileges returns success and says 1300; both times the token is closed."""
     win32, kernel, _ = _make_secure(monkeypatch)

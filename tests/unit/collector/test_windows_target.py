@@ -57,9 +57,17 @@ def test_a_protected_process_is_refused_with_the_code_and_a_way_on() -> None:
     error = _refuse(FakeWin32(FakeProgram(**{**vars(make_demo()), "rights": LIMITED})), "failed with 5")
     assert str(error) == (
         "process 4712 (demo.exe) cannot be read: OpenProcess failed with 5 (Access is denied). "
-        "Run this as the same user or as Administrator; protected processes open to nobody."
+        "Run this as the same user or as Administrator with --debug-privilege; "
+        "protected processes open to nobody."
     )
     assert error.code == 5
+
+
+def test_a_refusal_does_not_advise_the_privilege_that_is_enabled_already() -> None:
+    """Whoever gave --debug-privilege is not told to give it."""
+    system = FakeWin32(FakeProgram(**{**vars(make_demo()), "rights": LIMITED}))
+    with pytest.raises(CollectError, match="or as Administrator; protected processes open to nobody"):
+        WindowsCollector(Options(debug_privilege=True), system).open_target(4712)
 
 
 def test_a_process_that_does_not_open_at_all_is_refused_as_well() -> None:
