@@ -54,7 +54,7 @@ class ProcessLists:
         if refused:
             reason = f"the stacks of {len(refused)} of {len(rows)} threads are not known: {refused[0]}"
             self._recorder.miss("threads.stack", "partial", None, reason)
-        self._recorder.miss("threads.sp", "unavailable", None, _NEVER_SEEN)
+        self._recorder.miss("threads.sp", "skipped", None, _NEVER_SEEN)
         return rows
 
     def _read_stacks(self, teb: int) -> tuple[Stack, Stack | None]:

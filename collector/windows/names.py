@@ -14,7 +14,11 @@ _NETWORK = b"\\Device\\Mup\\"
 
 
 def to_drive_path(path: bytes, drives: Mapping[bytes, bytes]) -> bytes:
-    """Put the drive letter in place of the device; a path of an unknown device stays as it is."""
+    """Put the drive letter in place of the device; a path of an unknown device stays as it is.
+
+    Wine counts a NUL at the end of some names: `C:\\windows\\system32\\l_intl.nls` and 00.
+    """
+    path = path.rstrip(b"\0")
     if path.startswith(_DOS_DEVICES):
         return path[len(_DOS_DEVICES) :]
     if path.startswith(_NETWORK):

@@ -252,10 +252,11 @@ def test_utf_16_becomes_wtf_8(units: str, name: bytes) -> None:
         (b"\\Device\\HarddiskVolume33\\a", b"\\Device\\HarddiskVolume33\\a"),
         (b"\\Device\\Mup\\server\\share\\a", b"\\\\server\\share\\a"),
         (b"\\??\\Z:\\tmp\\a", b"Z:\\tmp\\a"),
+        (b"C:\\windows\\system32\\l_intl.nls\0", b"C:\\windows\\system32\\l_intl.nls"),
     ],
 )
 def test_device_paths_get_the_letter_that_people_know(path: bytes, shown: bytes) -> None:
-    """A longer number is another device; shares, and the names that Wine gives (RECORDED: the last)."""
+    """A longer number is another device; shares, and the names that Wine gives (RECORDED: the last two)."""
     assert to_drive_path(path, {b"C:": b"\\Device\\HarddiskVolume3"}) == shown
 
 
