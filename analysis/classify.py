@@ -105,8 +105,11 @@ class Classifier(ABC):
         """Say what belongs together, when every region has its type."""
 
     def find_type_of_neighbour(self, claimed: Bools) -> NDArray[np.int64]:
-        """Return the types of claimed regions whose rule leaves that to their neighbours."""
-        raise NotImplementedError
+        """Return the types of claimed regions whose rule leaves that to their neighbours.
+
+        TypeError in a family that has no such rule.
+        """
+        raise TypeError(f"no rule of {type(self).__name__} takes the type of a neighbour")
 
     def _match(self, rule: Rule) -> Bools:
         layout, mask = self.layout, np.ones(self.layout.rows, np.bool_)

@@ -49,8 +49,8 @@ class Calls:
     # Errors and handles.
 
     def _fail(self, function: str, code: int | None = None) -> Win32Error:
-        number = ctypes.get_last_error() if code is None else code  # type: ignore[attr-defined]
-        return Win32Error(function, number, ctypes.FormatError(number).strip())  # type: ignore[attr-defined]
+        number = ctypes.get_last_error() if code is None else code  # type: ignore[attr-defined]  # on Windows alone
+        return Win32Error(function, number, ctypes.FormatError(number).strip())  # type: ignore[attr-defined]  # on Windows alone
 
     def _call(self, function: str, *arguments: Any, library: Any = None) -> Any:
         result = getattr(library or self._kernel, function)(*arguments)

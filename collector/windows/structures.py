@@ -49,7 +49,7 @@ class MEMORY_BASIC_INFORMATION(ctypes.Structure):  # noqa: N801  # the names of 
     ]
 
 
-class MEMORY_REGION_INFORMATION(ctypes.Structure):  # noqa: N801
+class MEMORY_REGION_INFORMATION(ctypes.Structure):  # noqa: N801  # the SDK's name
     """Class 3 of NtQueryVirtualMemory, as the headers of System Informer know it.
 
     CommitSize came after Windows 7, what follows it with Windows 10 1903 and 2004; the system tells how much
@@ -142,7 +142,7 @@ class HEAPENTRY32(ctypes.Structure):
     ]
 
 
-class SYSTEM_INFO(ctypes.Structure):  # noqa: N801
+class SYSTEM_INFO(ctypes.Structure):  # noqa: N801  # the SDK's name
     """sysinfoapi.h."""
 
     _fields_ = [
@@ -173,7 +173,7 @@ class OSVERSIONINFOW(ctypes.Structure):
     ]
 
 
-class PROCESS_MEMORY_COUNTERS_EX(ctypes.Structure):  # noqa: N801
+class PROCESS_MEMORY_COUNTERS_EX(ctypes.Structure):  # noqa: N801  # the SDK's name
     """psapi.h."""
 
     _fields_ = [
@@ -191,7 +191,7 @@ class PROCESS_MEMORY_COUNTERS_EX(ctypes.Structure):  # noqa: N801
     ]
 
 
-class PERFORMANCE_INFORMATION(ctypes.Structure):  # noqa: N801
+class PERFORMANCE_INFORMATION(ctypes.Structure):  # noqa: N801  # the SDK's name
     """psapi.h; all but the counts are in pages."""
 
     _fields_ = [
@@ -212,7 +212,7 @@ class PERFORMANCE_INFORMATION(ctypes.Structure):  # noqa: N801
     ]
 
 
-class PROCESS_BASIC_INFORMATION(ctypes.Structure):  # noqa: N801
+class PROCESS_BASIC_INFORMATION(ctypes.Structure):  # noqa: N801  # the SDK's name
     """winternl.h, class 0 of NtQueryInformationProcess."""
 
     _fields_ = [
@@ -225,7 +225,7 @@ class PROCESS_BASIC_INFORMATION(ctypes.Structure):  # noqa: N801
     ]
 
 
-class THREAD_BASIC_INFORMATION(ctypes.Structure):  # noqa: N801
+class THREAD_BASIC_INFORMATION(ctypes.Structure):  # noqa: N801  # the SDK's name
     """winternl.h, class 0 of NtQueryInformationThread."""
 
     _fields_ = [
@@ -239,13 +239,13 @@ class THREAD_BASIC_INFORMATION(ctypes.Structure):  # noqa: N801
     ]
 
 
-class UNICODE_STRING(ctypes.Structure):  # noqa: N801
+class UNICODE_STRING(ctypes.Structure):  # noqa: N801  # the SDK's name
     """ntdef.h; lengths in bytes."""
 
     _fields_ = [("Length", c_uint16), ("MaximumLength", c_uint16), ("Buffer", c_size_t)]
 
 
-class JOBOBJECT_EXTENDED_LIMIT_INFORMATION(ctypes.Structure):  # noqa: N801
+class JOBOBJECT_EXTENDED_LIMIT_INFORMATION(ctypes.Structure):  # noqa: N801  # the SDK's name
     """winnt.h, with JOBOBJECT_BASIC_LIMIT_INFORMATION and IO_COUNTERS in their places."""
 
     _fields_ = [
@@ -266,13 +266,13 @@ class JOBOBJECT_EXTENDED_LIMIT_INFORMATION(ctypes.Structure):  # noqa: N801
     ]
 
 
-class LUID_AND_ATTRIBUTES(ctypes.Structure):  # noqa: N801
+class LUID_AND_ATTRIBUTES(ctypes.Structure):  # noqa: N801  # the SDK's name
     """winnt.h; a LUID is two numbers of 32 bits."""
 
     _fields_ = [("Luid", c_uint32 * 2), ("Attributes", c_uint32)]
 
 
-class TOKEN_PRIVILEGES(ctypes.Structure):  # noqa: N801
+class TOKEN_PRIVILEGES(ctypes.Structure):  # noqa: N801  # the SDK's name
     """winnt.h, for one privilege."""
 
     _fields_ = [("PrivilegeCount", c_uint32), ("Privileges", LUID_AND_ATTRIBUTES * 1)]

@@ -50,7 +50,7 @@ class FakeKernel:
         self.handles.add(handle)
         return handle
 
-    def CloseHandle(self, handle: Any) -> int:  # noqa: N802
+    def CloseHandle(self, handle: Any) -> int:  # noqa: N802  # as in Win32
         """Close a handle that is open."""
         self.handles.remove(handle.value)
         return 1
@@ -72,7 +72,7 @@ class FakeKernel:
         self._next += 1
         return 1
 
-    def Process32FirstW(self, handle: Any, place: Any) -> int:  # noqa: N802
+    def Process32FirstW(self, handle: Any, place: Any) -> int:  # noqa: N802  # as in Win32
         """Give the first row."""
         assert handle.value in self.handles
         return self.fill(place)
@@ -80,12 +80,12 @@ class FakeKernel:
     Process32NextW = Module32FirstW = Module32NextW = Thread32First = Thread32Next = Process32FirstW
     Heap32ListFirst = Heap32ListNext = Process32FirstW
 
-    def Heap32First(self, place: Any, pid: Any, heap: Any) -> int:  # noqa: N802
+    def Heap32First(self, place: Any, pid: Any, heap: Any) -> int:  # noqa: N802  # as in Win32
         """Give the first block."""
         self._next = 0
         return self.fill(place)
 
-    def Heap32Next(self, place: Any) -> int:  # noqa: N802
+    def Heap32Next(self, place: Any) -> int:  # noqa: N802  # as in Win32
         """Give the next block."""
         return self.fill(place)
 

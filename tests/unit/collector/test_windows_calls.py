@@ -151,7 +151,7 @@ def test_f42_blocks_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
 class _Memory(FakeKernel):
     """A process whose regions, names and pages are made up."""
 
-    def VirtualQueryEx(self, process: int, address: int, place: Any, size: int) -> int:  # noqa: N802
+    def VirtualQueryEx(self, process: int, address: int, place: Any, size: int) -> int:  # noqa: N802  # as in Win32
         assert size == ctypes.sizeof(sdk.MEMORY_BASIC_INFORMATION)
         if address >= 0x7FFF_FFFF_0000:
             self.error = 87
@@ -160,19 +160,19 @@ class _Memory(FakeKernel):
         found.BaseAddress, found.RegionSize, found.State, found.Type = address, 0x1000, 0x1000, 0x20000
         return size
 
-    def K32GetMappedFileNameW(self, process: Any, address: Any, place: Any, size: Any) -> int:  # noqa: N802
+    def K32GetMappedFileNameW(self, process: Any, address: Any, place: Any, size: Any) -> int:  # noqa: N802  # as in Win32
         end = "\0" if address.value == 0x2000 else ""
         units = f"\\Device\\HarddiskVolume3\\né{end}".encode("utf-16-le")
         ctypes.memmove(place._obj, units, len(units))
         return len(units) // 2
 
-    def K32QueryWorkingSetEx(self, process: Any, place: Any, size: Any) -> int:  # noqa: N802
+    def K32QueryWorkingSetEx(self, process: Any, place: Any, size: Any) -> int:  # noqa: N802  # as in Win32
         pairs = (ctypes.c_size_t * (size.value // ctypes.sizeof(ctypes.c_size_t))).from_address(place.value)
         for at in range(0, len(pairs), 2):
             pairs[at + 1] = pairs[at] >> 12 | 1
         return 1
 
-    def ReadProcessMemory(self, process: Any, address: Any, buffer: Any, size: Any, done: Any) -> int:  # noqa: N802
+    def ReadProcessMemory(self, process: Any, address: Any, buffer: Any, size: Any, done: Any) -> int:  # noqa: N802  # as in Win32
         there = max(0, min(size.value, 0x2000 - address.value))
         done._obj.value = there
         ctypes.memmove(buffer, b"x" * there, there)
@@ -187,7 +187,7 @@ class _Nt:
         self.known = known
         self.status = status
 
-    def NtQueryVirtualMemory(  # noqa: N802
+    def NtQueryVirtualMemory(  # noqa: N802  # as in Win32
         self, process: Any, address: Any, kind: Any, place: Any, size: Any, filled: Any
     ) -> int:
         word = "Q" if IS_64 else "I"
@@ -196,7 +196,7 @@ class _Nt:
         filled._obj.value = self.known
         return self.status
 
-    def RtlNtStatusToDosError(self, status: Any) -> int:  # noqa: N802
+    def RtlNtStatusToDosError(self, status: Any) -> int:  # noqa: N802  # as in Win32
         return 87
 
 

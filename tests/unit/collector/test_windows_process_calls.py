@@ -30,10 +30,10 @@ class _OldKernel(FakeKernel):
         super().__init__()
         self.wow64 = wow64
 
-    def GetCurrentProcess(self) -> int:  # noqa: N802
+    def GetCurrentProcess(self) -> int:  # noqa: N802  # as in Win32
         return 1
 
-    def IsWow64Process(self, process: Any, flag: Any) -> int:  # noqa: N802
+    def IsWow64Process(self, process: Any, flag: Any) -> int:  # noqa: N802  # as in Win32
         flag._obj.value = process.value in self.wow64
         return 1
 
@@ -45,7 +45,7 @@ class _NewKernel(FakeKernel):
         super().__init__()
         self.machines = machine, native
 
-    def IsWow64Process2(self, process: Any, machine: Any, native: Any) -> int:  # noqa: N802
+    def IsWow64Process2(self, process: Any, machine: Any, native: Any) -> int:  # noqa: N802  # as in Win32
         machine._obj.value, native._obj.value = self.machines
         return 1
 
@@ -84,7 +84,7 @@ def test_bitness_before_windows_10(
 class _Threads(FakeKernel):
     """A thread 7 of process 4712; thread 8 cannot be opened."""
 
-    def OpenThread(self, access: Any, inherit: int, tid: Any) -> int:  # noqa: N802
+    def OpenThread(self, access: Any, inherit: int, tid: Any) -> int:  # noqa: N802  # as in Win32
         assert access.value == 0x0800
         if tid.value != 7:
             self.error = 87
@@ -95,7 +95,7 @@ class _Threads(FakeKernel):
 class _Nt:
     """ntdll, which knows the block of that thread."""
 
-    def NtQueryInformationThread(self, thread: Any, kind: Any, place: Any, size: Any, filled: Any) -> int:  # noqa: N802
+    def NtQueryInformationThread(self, thread: Any, kind: Any, place: Any, size: Any, filled: Any) -> int:  # noqa: N802  # as in Win32
         place._obj.TebBaseAddress, place._obj.UniqueProcess = 0x2C_1000, 4712
         return 0
 
@@ -128,30 +128,30 @@ class _Security:
         self.looked_up = 0
         self.keep = ctypes.create_string_buffer(self.SID, len(self.SID))
 
-    def OpenProcessToken(self, process: Any, access: Any, token: Any) -> int:  # noqa: N802
+    def OpenProcessToken(self, process: Any, access: Any, token: Any) -> int:  # noqa: N802  # as in Win32
         self.kernel.asked.append("OpenProcessToken")
         token._obj.value = self.kernel.open()
         return 1
 
-    def GetTokenInformation(  # noqa: N802
+    def GetTokenInformation(  # noqa: N802  # as in Win32
         self, token: Any, kind: Any, answer: Any, size: Any, filled: Any
     ) -> int:
         answer._obj[0] = ctypes.addressof(self.keep)
         return 1
 
-    def GetLengthSid(self, sid: Any) -> int:  # noqa: N802
+    def GetLengthSid(self, sid: Any) -> int:  # noqa: N802  # as in Win32
         return len(self.SID)
 
-    def LookupAccountSidW(self, *arguments: Any) -> int:  # noqa: N802
+    def LookupAccountSidW(self, *arguments: Any) -> int:  # noqa: N802  # as in Win32
         self.looked_up += 1
         for place, text in ((arguments[2], "SYSTEM"), (arguments[4], "NT AUTHORITY")):
             ctypes.memmove(place, text.encode("utf-16-le"), 2 * len(text))
         return 1
 
-    def LookupPrivilegeValueW(self, system: Any, name: Any, luid: Any) -> int:  # noqa: N802
+    def LookupPrivilegeValueW(self, system: Any, name: Any, luid: Any) -> int:  # noqa: N802  # as in Win32
         return int(name.value == "SeDebugPrivilege")
 
-    def AdjustTokenPrivileges(self, token: Any, *rest: Any) -> int:  # noqa: N802
+    def AdjustTokenPrivileges(self, token: Any, *rest: Any) -> int:  # noqa: N802  # as in Win32
         self.kernel.error = self.error
         return 1
 
