@@ -53,7 +53,7 @@ class SnapshotReader:
         if walk.stopped is not None:
             code = walk.stopped.code if isinstance(walk.stopped, Win32Error) else None
             recorder.miss("regions", "partial", code, f"the map ends at 0x{walk.end:x}: {walk.stopped}")
-        paths = recorder.require("mapped names", partial(self._read_paths, walk.regions))
+        paths = recorder.require("mapped names", partial(self._read_paths, walk.regions, recorder))
         process = {**read_facts(self._win32, self._held, recorder), "range": usable}
         tables = self._read_lists(walk.regions, paths, process, recorder)
         names = [paths.get(region.allocation_base) for region in walk.regions]
@@ -89,8 +89,11 @@ class SnapshotReader:
             return f"there are {len(regions)} regions; --full asks for every page all the same"
         return None
 
-    def _read_paths(self, regions: Sequence[Region]) -> Paths:
-        """Ask once per allocation for its file; a section of the page file has none: the call is refused."""
+    def _read_paths(self, regions: Sequence[Region], recorder: Recorder) -> Paths:
+        """Ask once per allocation for its file; a section of the page file has none: the call is refused.
+
+        An image always has one, so a refusal there is noted.
+        """
         drives = self._win32.list_drives()
         known: Paths = {}
         for region in regions:
@@ -98,8 +101,11 @@ class SnapshotReader:
                 try:
                     name = self._win32.get_mapped_name(self._held.handle, region.base)
                     known[region.allocation_base] = to_drive_path(name, drives)
-                except Win32Error:
+                except Win32Error as error:
                     known[region.allocation_base] = None
+                    if region.type == MEM_IMAGE:
+                        reason = f"of an image at 0x{region.allocation_base:x}: {error}"
+                        recorder.miss("mapped names", "partial", error.code, reason)
         return known
 
     def _read_lists(

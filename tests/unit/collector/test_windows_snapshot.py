@@ -243,6 +243,15 @@ def test_a_path_that_toolhelp_cut_comes_from_the_map() -> None:
     assert len(_table(_collect(FakeWin32(program)), "modules")["path"][0]) == 259
 
 
+def test_an_image_whose_file_is_not_named_is_told() -> None:
+    """A section of the page file has no name by nature; an image without one has a reason, with its code."""
+    assert _known(_collect(FakeWin32(make_demo())), "mapped names").state == "ok"
+    program = make_demo()
+    program.files = {}
+    known = _known(_collect(FakeWin32(program)), "mapped names")
+    assert (known.state, known.code) == ("partial", 1006)
+
+
 def test_lone_surrogates_in_names_survive() -> None:
     """A path that is not Unicode is kept as WTF-8 in tables, byte for byte in facts."""
     program = make_demo()
