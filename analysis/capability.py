@@ -15,7 +15,7 @@ from mmpscope.formats.model import Capability
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["list_capability"]
+__all__ = ["find_estimates", "list_capability"]
 
 _WORKING_SETS = {"working_sets", "working set"}
 """Items by which a reader, or our collector, says of Windows that it does not tell what is resident."""
@@ -30,12 +30,28 @@ def list_capability(snapshot: LoadedSnapshot) -> pa.Table:
     return build_table(CAPABILITY, columns, len(items))
 
 
+def find_estimates(snapshot: LoadedSnapshot) -> dict[str, str]:
+    """Return what is shown and yet not exact, figures and ``type``, each with the reason.
+
+    An estimate may be too high as well as too low.
+    """
+    regions = RawColumns(snapshot.regions)
+    if not regions.rows:
+        return {}
+    family = find_family(RawColumns(snapshot.raw_regions))
+    return {
+        name: reason
+        for name, reason in family.judge_estimates(regions).items()
+        if name not in family.needs or regions.numbers(name).is_known.any()
+    }
+
+
 def _judge_figures(snapshot: LoadedSnapshot) -> list[Capability]:
     regions, judged = RawColumns(snapshot.regions), []
     if not regions.rows:
         return []
     family = find_family(RawColumns(snapshot.raw_regions))
-    estimates = family.judge_estimates(regions)
+    estimates = find_estimates(snapshot)
     for figure, needs in family.needs.items():
         known = regions.numbers(figure).is_known
         item = f"regions.{figure}"

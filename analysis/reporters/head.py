@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.capability import find_estimates
 from mmpscope.analysis.extent import ALL, SOME, describe_source, find_extent, has_totals
 from mmpscope.analysis.facts import get_list, get_number, show_fact
 from mmpscope.analysis.freespace import compare_stated_free
@@ -83,9 +84,16 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list
         lines.append(_MOVED)
     if screen.verbose:
         lines += _describe_more(snapshot)
+    lines += _describe_estimates(snapshot)
     said = {"regions", "free"} if not screen.verbose else set()
     lines += draw_missing([row for row in _rows(snapshot) if row.item not in said], screen)
     return [part for line in lines for part in screen.wrap(show_name(line), "    ")]
+
+
+def _describe_estimates(snapshot: LoadedSnapshot) -> list[str]:
+    """Name the figures that are not exact: no mark of a table says that one may be too high."""
+    names = list(find_estimates(snapshot))
+    return [f"not exact, but estimates: {', '.join(names)} (-v tells why)"] if names else []
 
 
 def _name_bits(process: Facts) -> list[str]:
