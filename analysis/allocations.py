@@ -26,16 +26,17 @@ _MOST_RIGHTS = 64
 def list_allocations(snapshot: LoadedSnapshot) -> pa.Table:
     """Return schema.ALLOCATIONS, one row an allocation, sorted by address.
 
-    Type, subtype and details are those of the first region that is no guard. Protection lists the different
-    rights of its regions, as in ``r--p, r-xp, rw-p``. Where the source states its allocations (VMMap), all
-    but ``first`` is as it says, blocks too: it counts other things than the regions that it lists.
+    Type, subtype and details are those of the first region that is no guard; details without the section of
+    an image. Protection lists the different rights of its regions, as in ``r--p, r-xp, rw-p``. Where the
+    source states its allocations (VMMap), all but ``first`` is as it says, blocks too: it counts other things
+    than the regions that it lists.
     """
     stated = snapshot.stated_allocations
     return _join_regions(snapshot) if stated is None else _take_stated(stated, RawColumns(snapshot.regions))
 
 
 def list_private_parts(regions: pa.Table, allocations: pa.Table) -> pa.Table:
-    """Return type, subtype, private and blocks of what VMMap's summary sums private over.
+    """Return allocation, type, private and blocks of what VMMap's summary sums private over.
 
     The sub-blocks of all allocations, and in their place those allocations that they do not fill.
     Sizes are printed in KiB, each rounded for itself. Generations of a managed heap are no multiple of one:
@@ -49,9 +50,10 @@ def list_private_parts(regions: pa.Table, allocations: pa.Table) -> pa.Table:
     filled = np.zeros(whole.rows, np.bool_)
     filled[is_part] = sizes.numbers.values[at] == whole.numbers("size").values[is_part]
     kept = np.isin(parts.numbers("allocation").values, whole.numbers("address").values[filled])
-    names = ["type", "subtype", "private", "blocks"]
+    names = ["allocation", "type", "private", "blocks"]
+    rest = allocations.rename_columns({"address": "allocation"}).filter(pa.array(~filled))
     return pa.concat_tables(
-        [regions.select(names).filter(pa.array(kept)), allocations.select(names).filter(pa.array(~filled))]
+        [regions.select(names).filter(pa.array(kept)), rest.select(names)]
     ).unify_dictionaries()
 
 
@@ -76,8 +78,9 @@ def _join_regions(snapshot: LoadedSnapshot) -> pa.Table:
     groups = group_by(regions.numbers("allocation").values)
     shown = _choose_shown(regions, groups)
     columns: dict[str, object] = {name: groups.sum(regions.numbers(name)).numbers for name in COUNTERS}
-    columns |= {name: regions.text(name).take(shown) for name in ("snapshot", "type", "subtype", "details")}
+    columns |= {name: regions.text(name).take(shown) for name in ("snapshot", "type", "subtype")}
     columns |= {
+        "details": snapshot.classified.told.take(shown),
         "address": Numbers(regions.numbers("address").values[groups.first]),
         "size": groups.sum(regions.numbers("size")).numbers,
         "end": Numbers(groups.max(regions.numbers("end").values)),

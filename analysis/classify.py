@@ -34,17 +34,21 @@ Search = Callable[[Any], Bools]
 class Surroundings:
     """What the snapshot knows besides its regions: raw tables, and facts about the process.
 
-    ``thread_count`` and ``stack_limit`` are None where unknown; ``bits`` is 32 or 64.
+    ``thread_count``, ``stack_limit`` and ``peb`` (address of the process environment block of Windows) are
+    None where unknown; ``bits`` is 32 or 64.
     """
 
     threads: RawColumns
     modules: RawColumns
     segments: RawColumns
     allocations: RawColumns
+    heaps: RawColumns
+    sections: RawColumns
     page: int
     bits: int
     thread_count: int | None = None
     stack_limit: int | None = None
+    peb: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,8 +105,11 @@ class Classifier(ABC):
         """Say what belongs together, when every region has its type."""
 
     def find_type_of_neighbour(self, claimed: Bools) -> NDArray[np.int64]:
-        """Return the types of claimed regions whose rule leaves that to their neighbours."""
-        raise NotImplementedError
+        """Return the types of claimed regions whose rule leaves that to their neighbours.
+
+        TypeError in a family that has no such rule.
+        """
+        raise TypeError(f"no rule of {type(self).__name__} takes the type of a neighbour")
 
     def _match(self, rule: Rule) -> Bools:
         layout, mask = self.layout, np.ones(self.layout.rows, np.bool_)

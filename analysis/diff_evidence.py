@@ -33,7 +33,7 @@ Codes = NDArray[np.int32]
 
 _MARKERS = {"perms": "linux", "State": "windows", "VmmapType": "windows", "RegionType": "macos"}
 """The column by which a family of sources is known, and whose words it uses for rights and states."""
-_TABLES = ("modules", "segments", "threads")
+_TABLES = ("modules", "segments", "threads", "heaps")
 _ODD = re.compile(r"\\x[0-9a-f]{2}|[^ -~]|\?")
 _HALF_KNOWN = re.compile(r"[r-][w-][x-]\?")
 """Rights of a core: whether a mapping is private or shared is not in it."""
@@ -42,8 +42,8 @@ _HALF_KNOWN = re.compile(r"[r-][w-][x-]\?")
 def level_evidence(a: LoadedSnapshot, b: LoadedSnapshot) -> tuple[LoadedSnapshot, LoadedSnapshot]:
     """Return both without the tables on which only one of them could rest its types.
 
-    Text of smaps knows no threads and no segments of files. What is a stack or .bss by these, and private
-    data without, did not change from one to the other.
+    Text of smaps knows no threads and no segments of files, and a light look at Windows no heaps. What is a
+    stack, a heap or .bss by these, and private data without, did not change from one to the other.
     """
     ours, theirs = ({name for name in _TABLES if _has_rows(side, name)} for side in (a, b))
     return _leave_out(a, ours - theirs), _leave_out(b, theirs - ours)

@@ -41,12 +41,16 @@ def diff_modules(a: pa.Table, b: pa.Table, *, same_instance: bool) -> pa.Table:
 
 
 def _name_alike(left: list[Row], right: list[Row]) -> None:
-    """Give each module the name that it is known by: its path, or the last part where a source has that."""
+    """Give each module the name that it is known by: its path, or the last part where a source has that.
+
+    Windows takes OLEAUT32.dll and oleaut32.dll for one file, and writes either.
+    """
     is_cut = any(side and not any("/" in (row["path"] or "") for row in side) for side in (left, right))
     is_posix = any((row["path"] or "").startswith("/") for row in (*left, *right))
     for row in (*left, *right):
         path = row["path"] or ""
-        row["name"] = path.rpartition("/")[2] if is_cut and is_posix else path
+        name = path.rpartition("/")[2] if is_cut and is_posix else path
+        row["name"] = name.lower() if "\\" in name and "/" not in name else name
 
 
 def _list_rows(table: pa.Table, *names: str) -> list[Row]:

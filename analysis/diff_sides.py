@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Uints
-from mmpscope.analysis.diff_evidence import join_texts, list_alike, pair_names, pair_rights, tell_words
+from mmpscope.analysis.diff_evidence import join_texts, list_alike, pair_names, pair_rights
 from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.families import find_family
 from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, find_ends, settle
 from mmpscope.analysis.mapping_count import find_counted
 from numpy.typing import NDArray
@@ -25,9 +27,9 @@ __all__ = [
     "Side",
     "find_offset",
     "forget_estimates",
-    "is_estimated",
     "keep_common",
     "list_compared",
+    "list_estimates",
     "narrow_sides",
     "number_facts",
     "number_values",
@@ -116,32 +118,37 @@ def read_side(regions: pa.Table) -> Side:
     return Side(columns, rows, starts, columns.numbers("end").values[rows])
 
 
-def is_estimated(regions: pa.Table, other: pa.Table) -> bool:
-    """Tell if some figures of one side are only estimates (figures.py), and those of the other are not.
+def list_estimates(regions: pa.Table, other: pa.Table) -> tuple[str, ...]:
+    """List the figures of one side that are estimates, where the other has them exact, or by other means.
 
-    Without VmFlags, MAP_NORESERVE is not seen, nor what was once writable.
+    Without VmFlags, Linux does not show MAP_NORESERVE, nor what was once writable. On Windows a light look
+    takes all of an image for private that may become so.
     """
-    is_linux = tell_words(regions.column_names) in (None, "linux")
-    lacks_flags = "VmFlags" not in regions.column_names and "VmFlags" in other.column_names
-    return len(regions) > 0 and is_linux and lacks_flags
+    if not len(regions):
+        return ()
+    sides = [RawColumns(regions), RawColumns(other)]
+    own, theirs = (find_family(side).judge_estimates(side) for side in sides)
+    return tuple(name for name in ESTIMATES if name in own and own[name] != theirs.get(name))
 
 
-def forget_estimates(regions: pa.Table) -> pa.Table:
+def forget_estimates(regions: pa.Table, other: pa.Table) -> pa.Table:
     """Make unknown what was estimated of regions: beside an exact figure it would look like a change."""
-    for name in ESTIMATES:
+    estimates = list_estimates(regions, other)
+    if not estimates:
+        return regions
+    doubtful = pa.array(find_family(RawColumns(regions)).estimated_types)
+    exact = pc.invert(pc.is_in(regions.column("type").cast(pa.string()), doubtful))
+    for name in estimates:
         place, field = regions.column_names.index(name), regions.schema.field(name)
-        unknown = pa.nulls(len(regions), field.type)
-        regions = regions.set_column(place, field, unknown)
+        kept = pc.if_else(exact, regions.column(name), pa.scalar(None, field.type))
+        regions = regions.set_column(place, field, kept)
     return regions
 
 
 def read_sides(a: LoadedSnapshot, b: LoadedSnapshot) -> tuple[Side, Side]:
     """Take the regions of both snapshots; unknown is what one only estimates and the other knows."""
     before, after = (
-        read_side(
-            forget_estimates(side.regions) if is_estimated(side.regions, other.regions) else side.regions
-        )
-        for side, other in ((a, b), (b, a))
+        read_side(forget_estimates(side.regions, other.regions)) for side, other in ((a, b), (b, a))
     )
     return before, after
 

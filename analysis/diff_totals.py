@@ -21,9 +21,10 @@ from mmpscope.analysis.diff_rows import (
 )
 from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
 from mmpscope.analysis.diff_scope import Scope
-from mmpscope.analysis.diff_sides import ESTIMATES, OUTSIDE, is_estimated
+from mmpscope.analysis.diff_sides import OUTSIDE, list_estimates
 from mmpscope.analysis.exact_sums import Deltas, subtract
 from mmpscope.analysis.extent import NOTHING, SOME, find_extent
+from mmpscope.analysis.families import find_family
 from mmpscope.analysis.intervals import Rows
 from mmpscope.analysis.tables import build_table
 
@@ -87,30 +88,34 @@ def compare_summaries(before: Summary, after: Summary, pair: Pair, scope: Scope)
     one, two = ({name: side.numbers(name) for name in names} for side in (a, b))
     one[CLEAN] = two[CLEAN] = Numbers.unknown(len(types))
     unlike = {name: partial[0][name] | partial[1][name] for name in names}
-    if _is_estimate(pair):
-        exact = _find_exact(types, one) & _find_exact(types, two)
-        unlike |= {name: unlike[name] | ~exact for name in ESTIMATES}
+    estimates = _list_estimates(pair)
+    if estimates:
+        exact = _find_exact(types, one, pair) & _find_exact(types, two, pair)
+        unlike |= {name: unlike[name] | ~exact for name in estimates}
     deltas = {name: subtract(two[name].only(~unlike[name]), one[name]) for name in names}
     deltas[CLEAN] = subtract(two[CLEAN], one[CLEAN])
     summaries = Summaries(types, Figures(one, two, deltas), (partial[0], partial[1]), {})
     totals = {
         name: _compare_total(summaries, name, (before.left_out[name], after.left_out[name]), scope)
-        if not (name in ESTIMATES and _is_estimate(pair))
+        if name not in estimates
         else _Total(*_read_total(summaries, name), None)
         for name in METRICS
     }
     return _put_totals(summaries, totals)
 
 
-def _is_estimate(pair: Pair) -> bool:
+def _list_estimates(pair: Pair) -> frozenset[str]:
     a, b = (side.regions for side in pair)
-    return is_estimated(a, b) or is_estimated(b, a)
+    return frozenset((*list_estimates(a, b), *list_estimates(b, a)))
 
 
-def _find_exact(types: list[str], figures: Mapping[str, Numbers]) -> Bools:
-    """Find the rows that no estimate is in: what is no region, and types without regions."""
-    outside = np.array([name in OUTSIDE for name in types], np.bool_)
-    exact: Bools = outside | (figures["size"].is_known & (figures["size"].values == 0))
+def _find_exact(types: list[str], figures: Mapping[str, Numbers], pair: Pair) -> Bools:
+    """Find the rows that no estimate is in: no region, types without regions, and those told exactly."""
+    doubtful = {
+        type_ for side in pair for type_ in find_family(RawColumns(side.regions)).estimated_types
+    } - set(OUTSIDE)
+    told = np.array([name not in doubtful for name in types], np.bool_)
+    exact: Bools = told | (figures["size"].is_known & (figures["size"].values == 0))
     return exact
 
 
@@ -248,8 +253,8 @@ def _explain(a: LoadedSnapshot, b: LoadedSnapshot, name: str) -> list[str]:
     """Say why a figure is not known, side by side, as the capability tables have it."""
     reasons = []
     for side, snapshot, other in (("a", a, b), ("b", b, a)):
-        if name in ESTIMATES and is_estimated(snapshot.regions, other.regions):
-            reasons.append(f"in {side} only estimated, without VmFlags")
+        if name in list_estimates(snapshot.regions, other.regions):
+            reasons.append(f"in {side} only estimated")
         if (reason := find_extent(snapshot).reason) is not None:
             reasons.append(f"in {side}: {reason}")
         found = [row for row in snapshot.capability.to_pylist() if row["item"] == f"regions.{name}"]

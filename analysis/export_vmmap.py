@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,8 @@ _RAW = {
 _COLUMNS = ("address", "size", "allocation", "type", "subtype", "protection", "details", *FIGURES)
 _OF_LINUX = ("path", "inode", "perms")
 _RIGHTS = re.compile(r"[r-][w-][x-]")
+_SECTIONS = re.compile(r"(?: \(mapped [\d,]+ times\))?, ")
+"""What stands in details between the path of an image and its sections."""
 _THREAD = re.compile(r"\btid (?=\d)")
 _PAGES = {
     "r": 0x02, "w": 0x04, "rw": 0x04, "x": 0x10, "rx": 0x20, "wx": 0x40, "rwx": 0x40,
@@ -180,9 +182,15 @@ def _make_allocation(regions: Sequence[Row]) -> list[ListRow]:
     sums |= {"address": parts[0].address, "size": sum(part.size for part in parts), "blocks": len(parts)}
     protection = _combine([part.protection for part in parts])
     whole = shown._replace(is_part=False, protection=protection, **sums)
-    # VMMap writes a path once, and with the parts of an image the names of its sections.
-    named = (part._replace(details=None) if part.details == whole.details else part for part in parts)
-    return [whole, *named]
+    return [whole, *map(partial(_name_part, whole), parts, regions)]
+
+
+def _name_part(whole: ListRow, part: ListRow, region: Row) -> ListRow:
+    """Name a part as VMMap does, which writes a path once, and with parts of an image their sections."""
+    if part.details != whole.details:
+        return part
+    more = (region["details"] or "").removeprefix(whole.details or "")
+    return part._replace(details=_SECTIONS.sub("", more) if _SECTIONS.match(more) else None)
 
 
 def _combine(protections: Sequence[int | None]) -> int | None:

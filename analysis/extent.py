@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.errors import CannotTellError
 from mmpscope.analysis.facts import get_map, show_fact
-from mmpscope.analysis.space import NO_ADDRESS_SPACE, has_address_space, is_like_linux
+from mmpscope.analysis.space import (
+    NO_ADDRESS_SPACE,
+    NO_WINDOWS_SPACE,
+    has_address_space,
+    is_like_linux,
+    is_windows,
+)
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -33,11 +39,12 @@ ALL, SOME, TOTALS, NOTHING = "all", "some", "totals", "nothing"
 _ITEM = "regions"
 """The item of the capability table by which a source says that it lacks regions."""
 _LACKING = ("partial", "unavailable")
+_NO_SPACE = (NO_ADDRESS_SPACE, NO_WINDOWS_SPACE)
 _NO_REASON = "the source says no more"
 _INSTEAD = {
     "linux": "`mmp collect` takes all of it, and so does the text of /proc/PID/smaps",
     "android": "The text of /proc/PID/smaps tells all of it",
-    "windows": "A whole save of VMMap, a minidump with memory info, or !address without -summary tells it",
+    "windows": "`mmp collect`, a whole save of VMMap, a minidump with memory info or !address tells it",
     "macos": "The whole text of vmmap PID, without -summary, tells it",
 }
 """What to collect in place of a source that does not tell enough, by operating system."""
@@ -67,6 +74,8 @@ def find_extent(snapshot: LoadedSnapshot) -> Extent:
         return Extent(ALL, None) if said is None else Extent(SOME, f"not all regions are known: {said}")
     if has_totals(snapshot):
         return Extent(TOTALS, f"totals only: {said or 'the source lists no regions'}")
+    if said is None and is_windows(snapshot.capture):
+        return Extent(NOTHING, NO_WINDOWS_SPACE)
     if said is None and is_like_linux(snapshot.capture):
         return Extent(NOTHING, NO_ADDRESS_SPACE)
     return Extent(NOTHING, f"no regions: {said or _NO_REASON}")
@@ -84,7 +93,7 @@ def require_figures(snapshot: LoadedSnapshot) -> None:
     A process without address space has an answer: nothing is known of any figure. Raises CannotTellError.
     """
     extent = find_extent(snapshot)
-    if extent.shown == NOTHING and extent.reason != NO_ADDRESS_SPACE:
+    if extent.shown == NOTHING and extent.reason not in _NO_SPACE:
         raise _refuse(snapshot, "figures", extent)
 
 
@@ -95,7 +104,7 @@ def require_regions(snapshot: LoadedSnapshot, asked: str) -> None:
     CannotTellError.
     """
     extent = find_extent(snapshot)
-    if not extent.has_regions and extent.reason != NO_ADDRESS_SPACE:
+    if not extent.has_regions and extent.reason not in _NO_SPACE:
         raise _refuse(snapshot, asked, extent)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.columns import Numbers, RawColumns, Text
 from mmpscope.analysis.faults import Faults
 from mmpscope.analysis.rights import Rights
+from mmpscope.analysis.schema import TYPES
 
 if TYPE_CHECKING:
     from mmpscope.analysis.classify import Classes, Classifier, Surroundings
@@ -23,12 +24,18 @@ if TYPE_CHECKING:
 __all__ = ["Family", "find_family"]
 
 
+def _add_nothing(told: Text, _: Layout, __: Classes, ___: Surroundings) -> Text:
+    return told
+
+
 @dataclass(frozen=True)
 class Family:
     """What a family of columns does in its own way.
 
     ``compute_figures`` takes raw columns, sizes, page size and rights, and notes faults. ``needs`` tells why
-    a figure is null, ``judge_estimates`` which ones are known and yet not exact.
+    a figure is null, ``judge_estimates`` which ones (and which types) are known and yet not exact.
+    ``estimated_types`` are those rows of a summary whose ``committed`` and ``private`` may be estimates.
+    ``describe_parts`` adds to the details what tells the parts of one allocation from each other.
     """
 
     read_rights: Callable[[RawColumns], Rights]
@@ -40,6 +47,8 @@ class Family:
     describe_regions: Callable[[Layout, Classes, Surroundings], Text]
     needs: Needs
     judge_estimates: Callable[[RawColumns], Mapping[str, str]]
+    describe_parts: Callable[[Text, Layout, Classes, Surroundings], Text] = _add_nothing
+    estimated_types: tuple[str, ...] = ("Total", *TYPES)
 
 
 _HOMES = {

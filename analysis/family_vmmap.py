@@ -6,7 +6,7 @@ import numpy as np
 from mmpscope.analysis.classify import Classes, Surroundings
 from mmpscope.analysis.classify_windows import VmmapClassifier, find_bases
 from mmpscope.analysis.columns import RawColumns, Text
-from mmpscope.analysis.details_windows import describe_windows
+from mmpscope.analysis.details_windows import describe_windows, join_words
 from mmpscope.analysis.families import Family
 from mmpscope.analysis.figures_vmmap import NEEDS, compute_figures, judge_estimates
 from mmpscope.analysis.layout import Layout, Names
@@ -64,21 +64,8 @@ def _find_allocation_details(raw: RawColumns, allocations: RawColumns) -> Text:
 
 def _describe_regions(layout: Layout, classes: Classes, surroundings: Surroundings) -> Text:
     details = layout.raw.text("Details")
-    told = _join(_find_allocation_details(layout.raw, surroundings.allocations), details)
+    told = join_words(_find_allocation_details(layout.raw, surroundings.allocations), details)
     return describe_windows(told, layout, classes, surroundings)
-
-
-def _join(whole: Text, part: Text) -> Text:
-    """Write what is told of the allocation, and then of the block in it, as in ``x.dll, .text``."""
-    pairs = whole.codes.astype(np.int64) * len(part.values) + part.codes
-    distinct, codes = np.unique(pairs, return_inverse=True)
-    texts: list[str | None] = []
-    for pair in distinct.tolist():  # distinct pairs, not regions
-        words = dict.fromkeys((whole.values[pair // len(part.values)], part.values[pair % len(part.values)]))
-        texts.append(", ".join(word for word in words if word) or None)
-    names = [text for text in dict.fromkeys(texts) if text is not None]
-    places = {text: place for place, text in enumerate((*names, None))}
-    return Text(np.array([places[text] for text in texts], np.int32)[codes], (*names, None))
 
 
 FAMILY = Family(

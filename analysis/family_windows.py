@@ -6,7 +6,7 @@ import numpy as np
 from mmpscope.analysis.classify import Classes, Surroundings
 from mmpscope.analysis.classify_windows import WindowsClassifier, find_modules
 from mmpscope.analysis.columns import RawColumns, Text
-from mmpscope.analysis.details_windows import describe_windows
+from mmpscope.analysis.details_windows import describe_sections, describe_windows
 from mmpscope.analysis.families import Family
 from mmpscope.analysis.figures_windows import (
     MEM_COMMIT,
@@ -79,4 +79,6 @@ FAMILY = Family(
     _describe_regions,
     NEEDS,
     judge_estimates,
+    describe_sections,
+    ("Image", "Mapped File", "Shareable"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,11 @@ from mmpscope.analysis.fit_limits import (
     choose_binding,
 )
 from mmpscope.analysis.fit_places import Places, choose_place, find_places
+from mmpscope.analysis.fit_windows import check_windows_limits
 from mmpscope.analysis.free_schema import FIT
 from mmpscope.analysis.freespace import Window
 from mmpscope.analysis.reporters.amounts import show_size
-from mmpscope.analysis.space import is_like_linux
+from mmpscope.analysis.space import is_like_linux, is_windows
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -92,8 +94,7 @@ def check_fit(
     extent = find_extent(snapshot)
     places = find_places(snapshot, align, window) if extent.shown == ALL else None
     checks = [_check_holes(places, size) if places else Check(_HOLES, CANNOT_TELL, None, extent.reason or "")]
-    if is_like_linux(snapshot.capture):  # none of the limits below exists elsewhere
-        checks += check_limits(snapshot, size)
+    checks += _list_limits(snapshot, size)
     binding = choose_binding(checks, checks[0])
     address, placement = choose_place(snapshot, places, size) if places else (None, _NOT_TOLD)
     return FitAnswer(
@@ -106,6 +107,13 @@ def check_fit(
         tightest=places.find_tightest(size) if places else None,
         checks=tuple(checks),
     )
+
+
+def _list_limits(snapshot: LoadedSnapshot, size: int) -> Iterable[Check]:
+    """Check a request against the limits of the system of the snapshot; those of macOS are not known."""
+    if is_like_linux(snapshot.capture):
+        return check_limits(snapshot, size)
+    return check_windows_limits(snapshot, size) if is_windows(snapshot.capture) else ()
 
 
 def _check_holes(places: Places, size: int) -> Check:

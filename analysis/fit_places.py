@@ -9,7 +9,7 @@ import numpy as np
 from mmpscope.analysis.columns import Bools, RawColumns, Uints
 from mmpscope.analysis.freespace import Window, find_snapshot_holes
 from mmpscope.analysis.intervals import NO_ROW, Ranges
-from mmpscope.analysis.space import is_like_linux
+from mmpscope.analysis.space import is_like_linux, is_windows
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -65,12 +65,21 @@ def find_places(snapshot: LoadedSnapshot, align: int, window: Window | None = No
     ranges, after = holes.ranges[free], holes.after[free]
     under_stack = (after != NO_ROW) & np.append(_find_growing_down(snapshot), False)[after]
     guard = np.minimum(ranges.size, np.uint64(_GUARD_PAGES * snapshot.page_size)) * under_stack
-    ranges = Ranges(ranges.start, ranges.end - guard)
+    lowest = np.minimum(np.maximum(ranges.start, _find_lowest(snapshot)), ranges.end)
+    ranges = Ranges(lowest, ranges.end - guard)
     past = ranges.start % np.uint64(align)
     skip = np.minimum(ranges.size, np.where(past == 0, past, np.uint64(align) - past))
     return Places(
         ranges, ranges.start + skip, ranges.size - skip, np.logical_or.accumulate(under_stack), align
     )
+
+
+def _find_lowest(snapshot: LoadedSnapshot) -> np.uint64:
+    """Return the lowest address that is given out: Windows has none below 64 KiB, so that null pointers fail.
+
+    VMMap counts these as free all the same (lpMinimumApplicationAddress, GetSystemInfo), and so do we.
+    """
+    return np.uint64(snapshot.granularity if is_windows(snapshot.capture) else 0)
 
 
 def _find_growing_down(snapshot: LoadedSnapshot) -> Bools:
@@ -86,7 +95,7 @@ def choose_place(snapshot: LoadedSnapshot, places: Places, size: int) -> tuple[i
     rows = places.find_fitting(size)
     if not len(rows):
         return None, "no hole has room"
-    if snapshot.capture.host.get("os") == "windows":
+    if is_windows(snapshot.capture):
         return int(places.start[rows[0]]), "the lowest hole with room (VirtualAlloc without MEM_TOP_DOWN)"
     if not is_like_linux(snapshot.capture):
         return None, "not told: by which rule this system chooses is not known"

@@ -34,8 +34,8 @@ _KERNELS = {"android": "linux"}
 class Identity:
     """What tells one instance of a process from every other; None where the snapshot does not say.
 
-    `start_time` is in clock ticks since boot (proc_pid_stat(5), starttime), `pid_namespace` an inode number,
-    `os` the system by its kernel: linux for Android, too.
+    `start_time` is in clock ticks since boot (proc_pid_stat(5), starttime), on Windows in 100 ns since 1601
+    (GetProcessTimes), `pid_namespace` an inode number, `os` the system by its kernel: linux for Android, too.
     """
 
     host: str | None
@@ -63,7 +63,7 @@ def identify(snapshot: LoadedSnapshot) -> Identity:
         boot=_as_text(host.get("boot_id")),
         pid_namespace=_as_number(process.get("pid_namespace")),
         pid=_as_number(process.get("pid")),
-        start_time=_as_number(stat.get("starttime") if isinstance(stat, dict) else None),
+        start_time=_as_number(stat.get("starttime") if isinstance(stat, dict) else process.get("start_time")),
         os=_KERNELS.get(os, os) if (os := _as_text(host.get("os"))) else None,
     )
 
@@ -83,6 +83,8 @@ _NAMES = {
     "start_time": "start time",
 }
 """What must be known and alike for two snapshots to be of one instance."""
+_NAMELESS = ("windows",)
+"""Systems that know no namespaces of pids: there boot, pid and start time are enough."""
 _START = ("AT_ENTRY", "AT_PHDR", "AT_BASE", "AT_RANDOM")
 """Addresses in the auxiliary vector (getauxval(3)), which exec writes for the program that it starts."""
 
@@ -90,10 +92,10 @@ _START = ("AT_ENTRY", "AT_PHDR", "AT_BASE", "AT_RANDOM")
 def compare_instances(a: LoadedSnapshot, b: LoadedSnapshot) -> Comparison:
     """Tell if two snapshots are of one process instance.
 
-    One known difference proves two instances, that of the operating system too. Boot, pid namespace, pid and
-    start time, all known and alike, prove one, unless it called exec, which replaces all memory and none of
-    these. The host id decides only where no boot id does: a container and its host, under one kernel, have
-    one boot id and may have two machine ids.
+    One known difference proves two instances, that of the operating system too. Boot, pid namespace (but on
+    Windows, which has none), pid and start time, all known and alike, prove one, unless it called exec, which
+    replaces all memory and none of these. The host id decides only where no boot id does: a container and its
+    host, under one kernel, have one boot id and may have two machine ids.
     """
     one, two = identify(a), identify(b)
     same_boot = one.boot is not None and one.boot == two.boot
@@ -102,14 +104,16 @@ def compare_instances(a: LoadedSnapshot, b: LoadedSnapshot) -> Comparison:
         left, right = getattr(one, field), getattr(two, field)
         if left is not None and right is not None and left != right:
             return Comparison(DIFFERENT_INSTANCES, f"{name} is {left} in a and {right} in b")
-    unknown = [name for field, name in _NAMES.items() if None in (getattr(one, field), getattr(two, field))]
+    left_out = "pid_namespace" if one.os in _NAMELESS else None
+    needed = {field: name for field, name in _NAMES.items() if field != left_out}
+    unknown = [name for field, name in needed.items() if None in (getattr(one, field), getattr(two, field))]
     if not unknown and _has_called_exec(a, b):
         programs = [show_fact(side.process.get("exe")) or "an unknown program" for side in (a, b)]
         told = f"one process that called exec: {programs[0]} in a and {programs[1]} in b"
         return Comparison(DIFFERENT_INSTANCES, told)
     if unknown:
         return Comparison(UNPROVEN, f"not in both snapshots: {', '.join(unknown)}")
-    return Comparison(SAME_INSTANCE, f"{', '.join(_NAMES.values())} are alike")
+    return Comparison(SAME_INSTANCE, f"{', '.join(needed.values())} are alike")
 
 
 def is_later(a: LoadedSnapshot, b: LoadedSnapshot) -> bool:

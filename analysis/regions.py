@@ -27,11 +27,12 @@ _NOT_SHOWN = ("start", "size", "layout")
 
 
 class Regions(NamedTuple):
-    """The table, and what was found on the way to it."""
+    """The table, and what was found on the way to it; ``told`` are details without what sets parts apart."""
 
     table: pa.Table
     classes: Classes
     layout: Layout
+    told: Text
 
 
 def build_regions(snapshot: LoadedSnapshot) -> Regions:
@@ -45,6 +46,7 @@ def build_regions(snapshot: LoadedSnapshot) -> Regions:
     faults.add(_overlaps(layout), "it begins below the end of a region before it")
     figures = family.compute_figures(raw, size, snapshot.page_size, rights, faults)
     classes = family.classifier(layout, surroundings, snapshot.rules).run()
+    told = family.describe_regions(layout, classes, surroundings)
     columns = {
         "snapshot": Text.repeat(snapshot.label, raw.rows),
         "address": Numbers(start),
@@ -56,10 +58,10 @@ def build_regions(snapshot: LoadedSnapshot) -> Regions:
         "protection": family.describe_protection(raw),
         **figures,
         "blocks": np.ones(raw.rows, np.uint32),
-        "details": family.describe_regions(layout, classes, surroundings),
+        "details": family.describe_parts(told, layout, classes, surroundings),
         "fault": faults.describe(),
     }
-    return Regions(_append_raw(build_table(REGIONS, columns, raw.rows), snapshot), classes, layout)
+    return Regions(_append_raw(build_table(REGIONS, columns, raw.rows), snapshot), classes, layout, told)
 
 
 def _read_ranges(raw: RawColumns) -> tuple[Uints, Uints]:
@@ -101,10 +103,13 @@ def _gather(snapshot: LoadedSnapshot) -> Surroundings:
         modules=snapshot.decode_raw("modules"),
         segments=snapshot.decode_raw("segments"),
         allocations=snapshot.decode_raw("allocations"),
+        heaps=snapshot.decode_raw("heaps"),
+        sections=snapshot.decode_raw("sections"),
         page=snapshot.page_size,
         bits=find_bits(snapshot.process, snapshot.usable_range.end),
         thread_count=threads.rows or get_number(status, "Threads"),
         stack_limit=as_number(soft[0]) if soft else None,
+        peb=get_number(snapshot.process, "peb"),
     )
 
 

@@ -48,11 +48,18 @@ _USAGE = (
 """What WinDbg and SOS know, with symbols and private structures at hand, is better than any inference."""
 
 _BASIC = (
-    search("mbi-teb", "Private Data", "TEB", "high", "a thread's TEB lies in it"),
     search("mbi-stack-guard", "Stack", "guard", "high", "PAGE_GUARD, in the allocation of a stack"),
+    search("mbi-stack-64", "Stack", "64-bit stack", "high", "a 32-bit program's thread in 64-bit code"),
     search("mbi-stack", "Stack", "thread stack", "high", "the allocation that a thread's stack lies in"),
+    search("mbi-teb", "Private Data", "TEB", "high", "the allocation that a thread's TEB lies in"),
+    search("mbi-peb", "Private Data", "PEB", "high", "the allocation that the PEB lies in"),
+    search("mbi-heap-main", "Heap", "main heap", "high", "the allocation at the id of the default heap"),
+    search("mbi-heap-shared", "Heap", "shareable", "high", "the view of a section at the id of a heap"),
+    search("mbi-heap", "Heap", "private heap", "high", "the allocation at the id of a heap"),
     search("mbi-image", "Image", None, "high", "MEM_IMAGE"),
     search("mbi-mapped", "Mapped File", None, "high", "MEM_MAPPED, and the file is known"),
+    search("mbi-page-file", "Shareable", None, "high", "MEM_MAPPED: MappedPageFile, says RegionType"),
+    search("mbi-no-file", "Shareable", None, "medium", "MEM_MAPPED, without a file where others have theirs"),
     search("mbi-section", "Shareable", None, "low", "MEM_MAPPED: a section; no file is named"),
 )
 
@@ -61,6 +68,7 @@ _REST = (
          where=((USAGE_COLUMN, r"Other(32|64)?"),)),
     Rule("windbg-unknown", "Private Data", None, "low", "unclaimed: WinDbg does not know it",
          where=((USAGE_COLUMN, r"<unknown>|<unclassified>|RegionUsageIsVAD"),)),
+    search("mbi-reserved", "Private Data", "reservation", "high", "unclaimed: nothing of it is committed"),
     search("mbi-private", "Private Data", None, "low", "unclaimed: MEM_PRIVATE of whatever kind"),
     Rule("mbi-unknown", "Private Data", "unknown type", "low", "unclaimed: no Type that Windows had"),
 )

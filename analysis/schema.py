@@ -203,12 +203,12 @@ MODULES = (
     Field("file_size", "uint64", "bytes", "size of the file"),
     Field("mtime_ns", "int64", "ns", "last change of the file, since 1970"),
     Field("elf_class", "uint32", "bits", "32 or 64"),
-    Field("machine", "uint32", "", "e_machine of the ELF header"),
+    Field("machine", "uint32", "", "e_machine of the ELF header, Machine of a PE file"),
 )
 """One row a program or library that the process has loaded."""
 
 HEAPS = (
-    Field("name", "string", "", "main heap, or what the allocator calls its memory"),
+    Field("name", "string", "", "main heap, the number that VMMap gives it, or what its allocator is called"),
     Field("type", "string", "", "Heap or Managed Heap"),
     Field("address", "uint64", "address", "lowest address"),
     Field("size", "uint64", "bytes", "address space, reservations and guards included"),
@@ -218,7 +218,7 @@ HEAPS = (
     Field("rule", "string", "", "id of the classification rule"),
     Field("confidence", "string", "", "high, medium or low"),
 )
-"""One row a heap: the main heap, each arena, each named allocator."""
+"""One row a heap: the main heap, each arena or heap with an id, each named allocator."""
 
 PROCESSES = (
     Field("pid", "uint64", "", "process id"),
@@ -229,7 +229,7 @@ PROCESSES = (
     Field("threads", "uint64", "", "number of threads"),
     Field("rss", "uint64", "bytes", "resident set size"),
     Field("private", "uint64", "bytes", "private memory; null where it was not asked for"),
-    Field("starttime", "uint64", "ticks", "when it started, in clock ticks since boot"),
+    Field("starttime", "uint64", "ticks", "when it started: ticks since boot, on Windows 100 ns since 1601"),
     Field("elf_class", "uint32", "bits", "32 or 64"),
     Field("cmdline", "string", "", "command line; null unless it was asked for"),
 )

@@ -20,6 +20,7 @@ from mmpscope.analysis.modules import list_modules
 from mmpscope.analysis.processes import list_processes
 from mmpscope.analysis.regions import Regions, build_regions
 from mmpscope.analysis.rules import RULES_VERSION, Rule
+from mmpscope.analysis.rules_vmmap import TYPE_COLUMN
 from mmpscope.analysis.schema import CAPABILITY
 from mmpscope.analysis.space import UsableRange, find_granularity, find_page_size, find_usable_range
 from mmpscope.analysis.tables import build_table
@@ -108,9 +109,11 @@ class LoadedSnapshot:
     def stated_allocations(self) -> pa.Table | None:
         """The allocations that the source states, in the form of regions; None where it states none.
 
-        Those of VMMap have figures of their own, which are not the sums over their sub-blocks.
+        Those of VMMap have figures of their own, which are not the sums over their sub-blocks. What Windows
+        itself says of its allocations are a few facts beside the regions, and no figures.
         """
-        if not (rows := self.raw.tables.get("allocations")) or not rows.rows:
+        rows = self.raw.tables.get("allocations")
+        if rows is None or not rows.rows or TYPE_COLUMN not in rows.columns:
             return None
         return self.with_raw(replace(self.raw, tables={"regions": rows}, capability=[])).regions
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GATE_NAMES",
     "NO_ADDRESS_SPACE",
+    "NO_WINDOWS_SPACE",
     "UsableRange",
     "find_bits",
     "find_granularity",
@@ -24,6 +25,7 @@ __all__ = [
     "find_usable_range",
     "has_address_space",
     "is_like_linux",
+    "is_windows",
 ]
 
 _MIN_PAGE = 4096
@@ -45,6 +47,7 @@ GATE_NAMES = ("[vsyscall]", "[vectors]")
 
 NO_ADDRESS_SPACE = "no address space: a kernel thread, a zombie, or no permission to read it"
 """What a map without any region means; never that a process has no memory and all of its range is free."""
+NO_WINDOWS_SPACE = "no address space: a process of the kernel, one that ended, or no permission to read it"
 
 
 class UsableRange(NamedTuple):
@@ -76,7 +79,7 @@ def _read_range(process: Facts) -> UsableRange | None:
 
 
 def _assume_range(process: Facts, capture: Capture, high: int) -> UsableRange:
-    if capture.host.get("os") == "windows":
+    if is_windows(capture):
         bits = find_bits(process, high)
         return UsableRange(0, _WINDOWS_ENDS[bits], f"assumed: {bits}-bit Windows")
     start = get_number(capture.system, "mmap_min_addr") or _MMAP_MIN_ADDR
@@ -112,12 +115,17 @@ def find_granularity(capture: Capture, page_size: int) -> int:
     stated = get_number(capture.host, "allocation_granularity")
     if stated in _GRANULARITIES:
         return stated
-    return _WINDOWS_GRANULARITY if capture.host.get("os") == "windows" else page_size
+    return _WINDOWS_GRANULARITY if is_windows(capture) else page_size
 
 
 def is_like_linux(capture: Capture) -> bool:
     """Tell if the limits of Linux (vm.max_map_count, RLIMIT_AS, cgroups) can hold for a process."""
     return capture.host.get("os") not in ("windows", "macos")
+
+
+def is_windows(capture: Capture) -> bool:
+    """Tell if the limits of Windows (commit, jobs) hold for a process, and its 64 KiB without any address."""
+    return capture.host.get("os") == "windows"
 
 
 def _find_extent(raw: RawColumns) -> tuple[int, int]:

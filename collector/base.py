@@ -6,10 +6,11 @@ The command line, the series and `mmp ps` know only these; `mmpscope.collector.l
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from mmpscope.collector.errors import CollectError
+from mmpscope.collector.errors import CollectError, UsageError
 from mmpscope.formats.model import Capture, Snapshot
 
 __all__ = ["Collector", "Options", "ProcessRow", "Target", "open_collector"]
@@ -31,6 +32,16 @@ class Options:
     """List the other processes."""
     command_lines: bool = False
     """List the other processes' command lines too; they may hold what is nobody else's business."""
+    every_process: bool = False
+    """The snapshots are of all processes at one moment: the lists of the system are taken once for all."""
+    debug_privilege: bool = False
+    """Windows: enable SeDebugPrivilege, with which an administrator sees the processes of others."""
+    heap_blocks: bool = False
+    """Windows: walk the blocks of the heaps, which takes long, and has the process itself look at them."""
+    heap_max_blocks: int = 100_000
+    """Blocks of all heaps together beyond which that walk ends."""
+    heap_max_s: float = 10.0
+    """Seconds after which it ends."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +79,16 @@ class Target(Protocol):
         """Collect one snapshot; ProcessGoneError where it ended, CollectError where it cannot be read."""
         ...
 
+    def check_access(self) -> None:
+        """Raise CollectError where a snapshot would be refused; costs next to nothing."""
+        ...
+
     def is_alive(self) -> bool:
         """Whether the process still runs."""
         ...
 
     def exit_handle(self) -> int | None:
-        """Give a descriptor that becomes readable when the process ends, None where there is none."""
+        """Give a descriptor or handle that tells when the process ends, None where there is none."""
         ...
 
     def close(self) -> None:
@@ -92,24 +107,42 @@ class Collector(Protocol):
         """Tell our own pid, as this system counts it; None where we do not run in it."""
         ...
 
-    def open_target(self, pid: int) -> Target:
-        """Hold on to one process; CollectError where there is none, or it has no address space."""
+    def open_target(self, pid: int, starttime: int | None = None) -> Target:
+        """Hold on to one process; CollectError where there is none, or it has no address space.
+
+        ``starttime`` is that of a `ProcessRow`: ProcessGoneError where the pid is another process' by now.
+        """
         ...
 
-    def take_capture(self) -> Capture:
-        """Collect what holds for the whole system now."""
+    def take_capture(self, processes: Sequence[ProcessRow] | None = None) -> Capture:
+        """Collect what holds for the whole system now; ``processes`` is the list of them, if it was made."""
         ...
 
 
 def open_collector(options: Options, root: str | None = None) -> Collector:
     """Give the collector of this operating system; ``root`` is another place of its proc file system.
 
-    CollectError where there is none for it, or the root cannot be read.
+    CollectError where there is none for it, or the root cannot be read; UsageError for an option of another
+    system.
     """
+    if sys.platform == "win32":
+        if root is not None:
+            raise CollectError("there is no proc file system on Windows. Leave --proc out.")
+        from mmpscope.collector.windows.collector import WindowsCollector
+
+        return WindowsCollector(options)
     if sys.platform != "linux":
         raise CollectError(
-            f"there is no collector for {sys.platform} yet. Linux is what can be collected from."
+            f"there is no collector for {sys.platform} yet. Linux and Windows are what can be collected from."
         )
+    _refuse_windows_options(options)
     from mmpscope.collector.linux.collector import LinuxCollector  # what other systems cannot import
 
     return LinuxCollector(options, root or "/proc")
+
+
+def _refuse_windows_options(options: Options) -> None:
+    if options.debug_privilege:
+        raise UsageError("there is no SeDebugPrivilege on Linux. Leave --debug-privilege out.")
+    if options.heap_blocks:
+        raise UsageError("Linux does not list the blocks of heaps. Leave --heap-blocks out.")

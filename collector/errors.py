@@ -11,7 +11,15 @@ __all__ = ["AccessDeniedError", "CollectError", "ProcessGoneError", "UsageError"
 
 
 class CollectError(MmpError):
-    """A process, or a fact that nothing can be said without, cannot be read."""
+    """A process, or a fact that nothing can be said without, cannot be read.
+
+    ``reason`` is the same in a few words, without the process; ``code`` what the system answered.
+    """
+
+    def __init__(self, sentence: str, reason: str = "it cannot be read", code: int | None = None) -> None:
+        self.reason = reason
+        self.code = code
+        super().__init__(sentence)
 
 
 class ProcessGoneError(CollectError):
@@ -20,7 +28,7 @@ class ProcessGoneError(CollectError):
     def __init__(self, pid: int, name: str | None, while_reading: str) -> None:
         self.pid = pid
         who = f"process {pid} ({name})" if name else f"process {pid}"
-        super().__init__(f"{who} ended while I read {while_reading}. Nothing of it was kept.")
+        super().__init__(f"{who} ended while I read {while_reading}. Nothing of it was kept.", "it ended")
 
 
 class AccessDeniedError(CollectError):
@@ -28,9 +36,8 @@ class AccessDeniedError(CollectError):
 
     def __init__(self, path: str, code: int, now: str) -> None:
         self.path = path
-        self.code = code
         reason = os.strerror(code).lower() if code != errno.EACCES else "permission denied"
-        super().__init__(f"{path} cannot be read: {reason}. {now}")
+        super().__init__(f"{path} cannot be read: {reason}. {now}", reason, code)
 
 
 class UsageError(MmpError):

@@ -6,20 +6,21 @@ Signals and keys are only noted while a snapshot is made, so that it gets finish
 from __future__ import annotations
 
 import enum
-import math
 import os
-import select
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 
 from mmpscope.collector.keys import Keyboard
 
-__all__ = ["Cut", "Event", "Events", "interruptible"]
+if sys.platform == "win32":
+    from mmpscope.collector.windows.waiting import Waiting
+else:
+    from mmpscope.collector.linux.waiting import Waiting
 
-_LONGEST_WAIT_S = 86400.0
-"""poll takes at most 2^31 - 1 ms. Who waits longer finds that nothing happened, and waits again."""
+__all__ = ["Cut", "Event", "Events", "interruptible"]
 
 
 class Event(enum.Enum):
@@ -31,8 +32,9 @@ class Event(enum.Enum):
     TARGET_ENDED = "the process ended"
 
 
-_STOPS = ("SIGINT", "SIGTERM", "SIGHUP")
+_STOPS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 _SIGNALS = {**dict.fromkeys(_STOPS, Event.STOP), "SIGUSR1": Event.TAKE}
+"""SIGBREAK is Windows' alone (Ctrl-Break), SIGHUP and SIGUSR1 are not there."""
 _KEYS = {ord("\n"): Event.TAKE, ord("\r"): Event.TAKE, ord("p"): Event.PAUSE}
 
 
@@ -79,22 +81,18 @@ class Events:
         self._cut = cut or Cut()
         self._meaning: dict[int, Event] = {}
         self._handlers_before: dict[int, object] = {}
-        self._pipe: tuple[int, int] = (-1, -1)
-        self._wakeup_before = -1
+        self._waiting = Waiting()
 
     def __enter__(self) -> Events:
-        self._pipe = os.pipe()
-        for end in self._pipe:
-            os.set_blocking(end, False)
-        self._wakeup_before = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
+        self._waiting.start()
         for name, meaning in _SIGNALS.items():
-            number = signal.Signals[name]
-            if signal.getsignal(number) != signal.SIG_IGN:
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:
                 self._meaning[number] = meaning
                 self._handlers_before[number] = signal.signal(number, self._handle)
         if self._keyboard is not None:
             self._keyboard.start()
-            if signal.getsignal(signal.SIGTSTP) != signal.SIG_IGN:
+            if sys.platform != "win32" and signal.getsignal(signal.SIGTSTP) != signal.SIG_IGN:
                 self._handlers_before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._suspend)
                 self._handlers_before[signal.SIGCONT] = signal.signal(signal.SIGCONT, self._resume)
         return self
@@ -109,12 +107,11 @@ class Events:
             self._keyboard.stop()
         for number, handler in self._handlers_before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]  # what signal.signal gave, whose type is private
-        signal.set_wakeup_fd(self._wakeup_before)
-        for end in self._pipe:
-            os.close(end)
+        self._waiting.stop()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        """Note a wish to stop; the number itself also arrives in the pipe, where `wait` finds it."""
+        """Note a wish to stop, and the number for `wait` to find."""
+        self._waiting.note(number)
         if self._meaning[number] is Event.STOP:
             if self.stopped_by is not None:
                 self._cut.ask()
@@ -140,29 +137,12 @@ class Events:
         So it does after a day, however long one wanted to wait.
         """
         keyboard = self._keyboard if self._keyboard is not None and self._keyboard.is_listening else None
-        watched = [self._pipe[0]]
-        watched += [] if exit_handle is None else [exit_handle]
-        watched += [] if keyboard is None else [keyboard.fd]
-        ready = _poll(watched, timeout_s)
-        events: set[Event] = set()
-        if self._pipe[0] in ready:
-            events.update(
-                self._meaning[number] for number in os.read(self._pipe[0], 4096) if number in self._meaning
-            )
-        if exit_handle in ready:
+        numbers, keys, has_ended = self._waiting.wait(timeout_s, exit_handle, keyboard)
+        events = {self._meaning[number] for number in numbers if number in self._meaning}
+        events.update(_KEYS[key] for key in keys if key in _KEYS)
+        if has_ended:
             events.add(Event.TARGET_ENDED)
-        if keyboard is not None and keyboard.fd in ready:
-            events.update(_KEYS[key] for key in keyboard.read() if key in _KEYS)
         return events
-
-
-def _poll(watched: list[int], timeout_s: float | None) -> set[int]:
-    """Tell which descriptors have something; select would refuse those from 1024 on."""
-    poller = select.poll()
-    for fd in watched:
-        poller.register(fd, select.POLLIN)
-    wait_s = _LONGEST_WAIT_S if timeout_s is None else min(timeout_s, _LONGEST_WAIT_S)
-    return {fd for fd, _ in poller.poll(math.ceil(wait_s * 1000))}
 
 
 @contextmanager
@@ -172,7 +152,7 @@ def interruptible(cut: Cut) -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         cut.ask()
 
-    numbers = [signal.Signals[name] for name in _STOPS]
+    numbers = [getattr(signal, name) for name in _STOPS if hasattr(signal, name)]
     wanted = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, interrupt) for number in wanted}
     try:

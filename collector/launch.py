@@ -11,6 +11,8 @@ from mmpscope.collector.errors import CollectError
 __all__ = ["Program", "launch"]
 
 _GRACE_S = 2.0
+_FIRST_STATUS = 0x8000_0000
+"""From here on exit codes of Windows are statuses that people know by their digits: 0xC0000005."""
 
 
 class Program:
@@ -38,7 +40,8 @@ class Program:
             return f"process {self.pid} is still running, and was left alone"
         if code < 0:
             return f"process {self.pid} was ended by signal {-code} ({_name_signal(-code)})"
-        return f"process {self.pid} ended with exit code {code}"
+        shown = code if code < _FIRST_STATUS else f"0x{code:08X}"
+        return f"process {self.pid} ended with exit code {shown}"
 
 
 def _name_signal(number: int) -> str:

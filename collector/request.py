@@ -25,6 +25,7 @@ _EPILOG = """examples:
   {prog} 4711 --interval 10s --duration 1h -o day.mmp
   {prog} 4711 --append day.mmp         one more into the same file
   {prog} -- ./server --port 80         start a program and watch it to its end
+  {prog} --all -o host.mmp             one snapshot of each process that may be looked at
 
 While a series runs: Enter takes a snapshot now and p pauses (on a terminal), SIGUSR1 takes one too;
 Ctrl-C or SIGTERM ends it. Exit codes: 0 done, 2 usage, 3 cannot be read or written, 130 interrupted."""
@@ -72,6 +73,11 @@ def parse_request(arguments: Sequence[str], prog: str) -> Request:
             max_regions=parsed.max_regions,
             processes=parsed.processes,
             command_lines=parsed.command_lines,
+            every_process=parsed.every_process,
+            debug_privilege=parsed.debug_privilege,
+            heap_blocks=parsed.heap_blocks,
+            heap_max_blocks=parsed.heap_max_blocks,
+            heap_max_s=parsed.heap_max_time,
         ),
         root=parsed.proc,
         is_list=parsed.ps,
@@ -93,8 +99,8 @@ def _split_command(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 def _make_parser(prog: str) -> argparse.ArgumentParser:
     parser = _Parser(
         prog=prog,
-        usage=f"{prog} [options] (PID | NAME | --self | --ps | -- COMMAND ARGS)",
-        description="Collect memory snapshots of one process into a .mmp file.",
+        usage=f"{prog} [options] (PID | NAME | --self | --all | --ps | -- COMMAND ARGS)",
+        description="Collect memory snapshots of one process, or of all, into a .mmp file.",
         epilog=_EPILOG.format(prog=prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -107,10 +113,12 @@ def _make_parser(prog: str) -> argparse.ArgumentParser:
         help="pid, or name of a process (exact, or its unambiguous beginning)",
     )
     add("--self", action="store_true", dest="is_self", help="collect this very process, to try things out")
+    add("--all", action="store_true", dest="every_process", help="collect every process, each once")
     add("--ps", action="store_true", help="list the processes to choose from")
     _add_output_options(parser)
     _add_series_options(parser)
     _add_extent_options(parser)
+    _add_windows_options(parser)
     add("-q", "--quiet", action="store_true", help="say nothing but errors")
     add(
         "-v",
@@ -159,6 +167,35 @@ def _add_extent_options(parser: argparse.ArgumentParser) -> None:
     add("--proc", metavar="ROOT", help="proc file system to read (default /proc)")
 
 
+def _add_windows_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("on Windows only")
+    add = group.add_argument
+    add(
+        "--debug-privilege",
+        action="store_true",
+        help="enable SeDebugPrivilege: an administrator sees other users' processes with it",
+    )
+    add(
+        "--heap-blocks",
+        action="store_true",
+        help="add up the blocks of the heaps: takes long, and the process itself has to look at them",
+    )
+    add(
+        "--heap-max-blocks",
+        metavar="N",
+        type=_parse_count,
+        default=Options.heap_max_blocks,
+        help="blocks after which that ends (default %(default)s)",
+    )
+    add(
+        "--heap-max-time",
+        metavar="TIME",
+        type=parse_time,
+        default=Options.heap_max_s,
+        help="time after which it ends (default 10s)",
+    )
+
+
 def parse_time(text: str) -> float:
     """Parse a time to seconds: `0.5`, `500ms`, `10s`, `5m`, `2h`, `1d`; argparse's error where it is none."""
     match = _TIME.fullmatch(text)
@@ -174,10 +211,11 @@ def _parse_count(text: str) -> int:
 
 
 def _check(parsed: argparse.Namespace, command: Sequence[str]) -> None:
-    targets = [parsed.target is not None, parsed.is_self, parsed.ps, bool(command)]
+    targets = [parsed.target is not None, parsed.is_self, parsed.every_process, parsed.ps, bool(command)]
+    is_series = (parsed.interval, parsed.count, parsed.duration) != (None, None, None)
     conflicts = {
-        "no process is given: a pid, a name, --self, or -- and a command": not any(targets),
-        "give one of pid or name, --self, --ps, -- and a command": sum(targets) > 1,
+        "no process is given: a pid, a name, --self, --all, or -- and a command": not any(targets),
+        "give one of pid or name, --self, --all, --ps, -- and a command": sum(targets) > 1,
         "--output and --append exclude each other": parsed.output is not None and parsed.append is not None,
         "--force and --append exclude each other": parsed.force and parsed.append is not None,
         "the name of the process is empty": parsed.target == "",
@@ -188,6 +226,8 @@ def _check(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         "--light and --full exclude each other": parsed.light and parsed.full,
         "--no-processes and --command-lines exclude each other": parsed.command_lines
         and not parsed.processes,
+        "--all takes one snapshot of each process: a series is of one process": parsed.every_process
+        and is_series,
         f"an interval below {_SHORTEST_INTERVAL_S} s is none": parsed.interval is not None
         and parsed.interval < _SHORTEST_INTERVAL_S,
         "a program that is started cannot be found in another proc root": bool(command)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NoReturn
 from mmpscope.collector.base import Target, open_collector
 from mmpscope.collector.errors import CollectError
 from mmpscope.collector.events import Cut, Events, interruptible
-from mmpscope.collector.find import find_pid, parse_pid
+from mmpscope.collector.everyone import Everyone
+from mmpscope.collector.find import find_process, parse_pid
 from mmpscope.collector.keys import find_keyboard
 from mmpscope.collector.names import make_file_name
 from mmpscope.collector.request import Request
@@ -53,6 +54,8 @@ class Session:
         try:
             if request.command:
                 self._run_program(request.plan or Plan())
+            elif request.options.every_process:
+                self._run_everyone()
             elif request.plan is not None:
                 self._run_series(request.plan)
             else:
@@ -82,12 +85,45 @@ class Session:
                 self._say(f"{ended_by}; {self._describe_file(path)}.")
             self._print_path(path)
 
+    def _run_everyone(self) -> None:
+        """Take one snapshot of each process that opens; a Ctrl-C ends it after the one in the making."""
+        with Events(cut=self._cut) as events:
+            with self._cut.allowed():
+                everyone = Everyone(self._collector)
+                everyone.check()
+                self._capture = self._collector.take_capture(everyone.rows)
+            told = everyone.judge()
+            self._capture.capability.append(told)
+            path = self._choose_path(b"all", None)
+            with self._telling_what_is_kept(path), self._open_writer(path) as writer:
+                ended_by = self._visit(everyone, writer, events)
+                text = everyone.describe_refused()
+                if not self._count:
+                    raise CollectError(f"no process could be read. {text or 'None has any memory'}.")
+                for note in filter(None, (ended_by, text if text != told.reason else None)):
+                    writer.write_note(note)
+            for sentence in filter(None, (text, ended_by)):
+                self._say(f"{sentence}; {self._describe_file(path)}.")
+            self._print_path(path)
+
+    def _visit(self, everyone: Everyone, writer: SnapshotWriter, events: Events) -> str | None:
+        """Take the snapshots, and tell what ended that before it was done."""
+        try:
+            for _ in everyone.visit(lambda target: self._take(target, writer)):
+                if events.stopped_by is not None:
+                    raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            if not self._count:
+                raise
+            return f"stopped by {events.stopped_by}"
+        return None
+
     def _run_program(self, plan: Plan) -> None:
         from mmpscope.collector.launch import launch  # subprocess costs more than all the rest of us
 
         command = self._request.command
         self._refresh_capture()
-        path = self._choose_path(os.fsencode(command[0].rpartition("/")[2]), None)
+        path = self._choose_path(os.fsencode(Path(command[0]).name), None)
         program: Program | None = None
         with Events(cut=self._cut) as events:
             try:
@@ -123,17 +159,17 @@ class Session:
 
     def _find_target(self) -> Target:
         with self._cut.allowed():
-            return self._collector.open_target(self._find_pid())
-
-    def _find_pid(self) -> int:
-        wanted = self._request.target
-        own_pid = self._collector.own_pid()
-        if wanted is None:
-            if own_pid is None:
-                raise CollectError(f"we do not run in {self._request.root}. Give a pid.")
-            return own_pid
-        pid = parse_pid(wanted)
-        return find_pid(wanted, self._collector.list_processes(), own_pid) if pid is None else pid
+            wanted = self._request.target
+            own_pid = self._collector.own_pid()
+            if wanted is None:
+                if own_pid is None:
+                    raise CollectError(f"we do not run in {self._request.root}. Give a pid.")
+                return self._collector.open_target(own_pid)
+            pid = parse_pid(wanted)
+            if pid is not None:
+                return self._collector.open_target(pid)
+            found = find_process(wanted, self._collector.list_processes(), own_pid)
+            return self._collector.open_target(found.pid, found.starttime)
 
     def _choose_path(self, name: bytes, pid: int | None) -> str:
         return self._request.append or self._request.output or make_file_name(name, pid, time.time())
@@ -142,7 +178,8 @@ class Session:
         request = self._request
         if request.append is not None:
             return SnapshotWriter.append(path)
-        return SnapshotWriter.create(path, force=request.force, series=bool(request.plan or request.command))
+        series = bool(request.plan or request.command or request.options.every_process)
+        return SnapshotWriter.create(path, force=request.force, series=series)
 
     def _watch(self, target: Target, plan: Plan, writer: SnapshotWriter, events: Events) -> str | None:
         """Run a series, and tell what ended it before its plan was fulfilled."""
@@ -173,7 +210,8 @@ class Session:
 
     def _refresh_capture(self) -> Capture:
         now = time.monotonic()
-        if self._capture is None or now - self._captured_at > _CAPTURE_AGE_S:
+        is_old = now - self._captured_at > _CAPTURE_AGE_S and not self._request.options.every_process
+        if self._capture is None or is_old:
             self._capture = self._collector.take_capture()
             self._captured_at = now
         return self._capture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -21,9 +22,14 @@ def tell(prog: str, sentence: str) -> None:
 def print_path(path: str, kept: str) -> None:
     """Print a path byte for byte: `$(...)` of a shell must find the file under it, whatever our encoding.
 
-    BrokenPipeError where nobody reads any more; OutputError, with ``kept`` to tell that no snapshot is lost.
+    Paths of Windows are text, not bytes: they come out as all text does there. BrokenPipeError where nobody
+    reads any more; OutputError, with ``kept`` to tell that no snapshot is lost.
     """
-    _print_bytes(os.fsencode(path) + b"\n", kept)
+    if sys.platform == "win32" and sys.stdout is not None:
+        data = path.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
+    else:
+        data = os.fsencode(path)
+    _print_bytes(data + b"\n", kept)
 
 
 def print_text(text: str) -> None:
@@ -42,6 +48,8 @@ def _print_bytes(data: bytes, now: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if sys.platform == "win32" and error.errno == errno.EINVAL:  # what a closed pipe looks like there
+            raise BrokenPipeError(error.errno, error.strerror) from error
         raise OutputError(f"standard output cannot be written ({error.strerror}). {now}") from error
 
 

@@ -1,6 +1,7 @@
 """Makes every .mmp file in this folder again, and the table of README.md with it.
 
     python samples/make_samples.py            needs root, gcc, javac, unshare; mmpscope installed
+    python samples/make_samples.py windows    those of Windows only: these need Wine and MinGW
 
 Runs in namespaces of its own, so that the files tell nothing of the machine but its kernel and distribution:
 the host is called demo, the process list holds the scenario and its collector, programs live in /srv/demo.
@@ -22,6 +23,7 @@ SAMPLES = Path(__file__).resolve().parent
 sys.path.insert(0, str(SAMPLES.parent))  # run as a file, not as a module
 
 from samples.scenario import PROGRAMS, Scenario, build_program  # noqa: E402  # needs the path above
+from samples.windows_samples import WINDOWS_STEPS, collect_windows  # noqa: E402  # the same
 
 DEMO = Path("/srv/demo")
 _NAMESPACES = ("unshare", "--uts", "--mount", "--pid", "--fork", "--mount-proc", "--cgroup", "--")
@@ -69,6 +71,16 @@ SAMPLES_MADE = (
         "`java -XX:+UseSerialGC -Xmx64m -cp . Blocked`",
         "a JVM: reserved heap and code cache, twenty threads",
     ),
+    Sample(
+        "windows-reserve-commit-v1.0.mmp",
+        f"`windows_steps.py` in a Windows Python in Wine 8.0, after its steps {', '.join(WINDOWS_STEPS)}",
+        "six snapshots of one process: reserved, committed, written; a section mapped twice; a file mapped",
+    ),
+    Sample(
+        "windows-wow64-v1.0.mmp",
+        "a 32-bit Windows Python that waits, by a 64-bit collector in Wine 8.0",
+        "both stacks of a thread under WOW64; what Wine does not tell, and why",
+    ),
 )
 
 
@@ -114,7 +126,6 @@ def _show_cgroup() -> None:
 
 
 def _collect_all() -> None:
-    subprocess.run(["hostname", "demo"], check=True)
     _show_cgroup()
     _collect_pair()
     _collect_leak()
@@ -150,12 +161,18 @@ def _write_readme() -> None:
 
 def main() -> None:
     """Build outside, collect inside the namespaces, and write the table."""
-    if sys.argv[1:] == ["--inside"]:
-        _collect_all()
+    is_inside, is_windows = "--inside" in sys.argv, "windows" in sys.argv
+    if is_inside:
+        subprocess.run(["hostname", "demo"], check=True)
+        if not is_windows:
+            _collect_all()
+        collect_windows(DEMO / "wine")
         return
-    _build_programs()
+    if not is_windows:
+        _build_programs()
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.run([*_NAMESPACES, sys.executable, __file__, "--inside"], check=True, env=environment)
+    inside = [sys.executable, __file__, "--inside", *sys.argv[1:]]
+    subprocess.run([*_NAMESPACES, *inside], check=True, env=environment)
     _write_readme()
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.capability import find_estimates
 from mmpscope.analysis.extent import ALL, SOME, describe_source, find_extent, has_totals
 from mmpscope.analysis.facts import get_list, get_number, show_fact
 from mmpscope.analysis.freespace import compare_stated_free
 from mmpscope.analysis.reporters.amounts import show_time
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.screen import Screen
+from mmpscope.analysis.reporters.systems import name_system
 from mmpscope.analysis.totals import compare_stated_total
-from mmpscope.formats.model import Capability
+from mmpscope.formats.model import Capability, Facts
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -71,7 +73,8 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list
     process, host = snapshot.process, snapshot.capture.host
     name, hostname = show_fact(process.get("name")) or "unknown process", show_fact(host.get("hostname"))
     number = get_number(process, "pid")
-    pid = f" (pid {number})" if number is not None else ""
+    told = [f"pid {number}" if number is not None else "", *_name_bits(process)]
+    pid = f" ({', '.join(filter(None, told))})" if any(told) else ""
     where = f" on {hostname}" if hostname else ""
     source = f", from {kind}" if (kind := describe_source(snapshot)) else ""
     when = show_time(get_number(snapshot.moment, "time_ns"))
@@ -81,9 +84,21 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list
         lines.append(_MOVED)
     if screen.verbose:
         lines += _describe_more(snapshot)
+    lines += _describe_estimates(snapshot)
     said = {"regions", "free"} if not screen.verbose else set()
     lines += draw_missing([row for row in _rows(snapshot) if row.item not in said], screen)
     return [part for line in lines for part in screen.wrap(show_name(line), "    ")]
+
+
+def _describe_estimates(snapshot: LoadedSnapshot) -> list[str]:
+    """Name the figures that are not exact: no mark of a table says that one may be too high."""
+    names = list(find_estimates(snapshot))
+    return [f"not exact, but estimates: {', '.join(names)} (-v tells why)"] if names else []
+
+
+def _name_bits(process: Facts) -> list[str]:
+    """Name what is worth a word: a 32-bit program on 64-bit Windows has two of many things."""
+    return ["32-bit under WOW64"] if process.get("wow64") is True else []
 
 
 def _describe_extent(snapshot: LoadedSnapshot) -> list[str]:
@@ -136,12 +151,11 @@ def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:
 def _describe_more(snapshot: LoadedSnapshot) -> list[str]:
     process, host = snapshot.process, snapshot.capture.host
     command = " ".join(show_fact(word) or "" for word in get_list(process, "cmdline"))
-    system = [show_fact(host.get(key)) for key in ("os", "kernel", "machine", "os_release")]
     start, end, source = snapshot.usable_range
     return [
         f"  program: {show_fact(process.get('exe')) or 'unknown'}",
         *([f"  command: {command}"] if command else []),
-        f"  system: {' '.join(word for word in system if word) or 'unknown'}",
+        f"  system: {' '.join(name_system(host)) or 'unknown'}",
         f"  usable range: {start:x} to {end:x} ({source})",
     ]
 

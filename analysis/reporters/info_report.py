@@ -13,6 +13,7 @@ from mmpscope.analysis.reporters.head import draw_missing
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
+from mmpscope.analysis.reporters.systems import name_system
 from mmpscope.analysis.reporters.text_table import TextColumn, render_table
 from mmpscope.formats.model import Capability, Snapshot
 from mmpscope.formats.source import Entry, Fault, Source
@@ -122,7 +123,8 @@ def _draw_snapshots(rows: Sequence[Mapping[str, Any]], known: str, screen: Scree
 
 
 def _draw_details(row: Mapping[str, Any], screen: Screen) -> list[str]:
-    host = ", ".join(word for word in row["host"].values() if word) or "an unknown system"
+    words = [row["host"]["hostname"], *name_system(row["host"])]
+    host = ", ".join(word for word in words if word) or "an unknown system"
     lines = [f"#{row['index']} on {host}"]
     if row["read_ns"] is not None:
         lines += [f"read in {_show_ms(row['read_ns'])}{_MOVED[row['map_moved']]}"]

@@ -79,10 +79,16 @@ def _show_ways(path: str) -> str:
 
 def _write_lines(lines: Iterable[str], path: str, *, force: bool) -> None:
     if path == STDOUT:  # as text: a stream for people may have any encoding
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        encoding = sys.stdout.encoding or "utf-8"
+        sys.stdout.writelines(f"{_escape(line, encoding)}\n" for line in lines)
         return
     with open_output(path, force=force) as stream:
         stream.writelines(f"{line}\n".encode() for line in lines)
+
+
+def _escape(line: str, encoding: str) -> str:
+    r"""Escape what an encoding lacks: a name in Greek is `\u03b1` on a Latin-1 or a Windows console."""
+    return line.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def write_json(report: Report) -> Iterator[str]:

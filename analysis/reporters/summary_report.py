@@ -39,7 +39,7 @@ _MORE = (
     ("thp", "Huge\nPages", 2),
     ("commit_charge", "Commit\nCharge", 2),
 )
-"""Columns beyond VMMap's, on request; two of them also where they are not zero, because then they matter."""
+"""Columns beyond VMMap's, on request as far as the system has them; two also where they are not zero."""
 _SHOWN_WHEN_USED = {"swap", "lazyfree"}
 
 _BARS = (("Committed", "committed"), ("Private", "private"), ("Working Set", "total_ws"))
@@ -55,12 +55,16 @@ Rows = Mapping[str, Sequence[Any]]
 def report_summary(snapshot: LoadedSnapshot, table: pa.Table) -> Report:
     """Make the answer of `mmp summary` from the finished table."""
     rows = table.to_pydict()
-    facts = {"snapshot": describe_snapshot(snapshot), "capability": describe_capability(snapshot)}
+    capability = describe_capability(snapshot)
+    facts = {"snapshot": describe_snapshot(snapshot), "capability": capability}
+    strange = {row["item"] for row in capability if row["state"] == "not applicable"}
+    left_out = [name for name, _, _ in _MORE if f"regions.{name}" in strange]
+    known = {name: values for name, values in rows.items() if name not in left_out}
 
     is_whole = find_extent(snapshot).shown == ALL
 
     def draw(screen: Screen) -> list[str]:
-        shown = rows if is_whole else _leave_out_unknown(rows)
+        shown = known if is_whole else _leave_out_unknown(known)
         return [*draw_head(snapshot, screen), "", *_draw(shown, screen)]
 
     return Report("summary", draw, facts, table)
@@ -121,13 +125,14 @@ def _choose_figures(rows: Rows, screen: Screen) -> list[tuple[str, str, int]]:
     """
     if not _is_known(rows, "committed"):
         return [figure for figure in (*_FIGURES, *_MORE) if _is_known(rows, figure[0])]
-    asked = [figure for figure in _MORE if screen.verbose or figure[0] in _SHOWN_WHEN_USED]
+    asked = [more for more in _MORE if more[0] in rows]
+    asked = [more for more in asked if screen.verbose or more[0] in _SHOWN_WHEN_USED]
     more = [figure for figure in asked if rows[figure[0]][0] is not None]
     return [*_FIGURES, *(figure for figure in more if screen.verbose or any(rows[figure[0]]))]
 
 
 def _is_known(rows: Rows, name: str) -> bool:
-    return any(value is not None for value in rows[name])
+    return name in rows and any(value is not None for value in rows[name])
 
 
 def _cells(rows: Rows, name: str, show: Callable[[int | None], str]) -> list[str]:

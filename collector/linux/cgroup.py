@@ -11,7 +11,7 @@ import posixpath
 from pathlib import Path
 from typing import NamedTuple
 
-from mmpscope.collector.linux.procfs import NotApplicableError
+from mmpscope.collector.recorder import NotApplicableError
 from mmpscope.formats.model import Fact, Facts
 from mmpscope.formats.proc.facts import parse_membership, to_fact
 

@@ -10,7 +10,8 @@ from typing import Callable
 
 from mmpscope.collector.linux.cgroup import find_cgroup, read_cgroup
 from mmpscope.collector.linux.processes import tell_elf_class
-from mmpscope.collector.linux.procfs import ProcDir, Recorder
+from mmpscope.collector.linux.procfs import ProcDir
+from mmpscope.collector.recorder import Recorder
 from mmpscope.formats.mmp.columns import Plain
 from mmpscope.formats.model import Fact, Facts
 from mmpscope.formats.proc.elf import name_machine, read_identity

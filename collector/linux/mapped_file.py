@@ -12,7 +12,8 @@ import stat
 from collections.abc import Iterator
 from types import TracebackType
 
-from mmpscope.collector.linux.procfs import ProcDir, explain
+from mmpscope.collector.linux.procfs import ProcDir
+from mmpscope.collector.recorder import explain
 from mmpscope.formats.proc.modules import FileKey, MappedPart
 
 __all__ = ["MappedFile", "MappedFileError", "open_mapped"]

@@ -5,15 +5,12 @@ from __future__ import annotations
 import pwd
 import re
 import struct
-from collections.abc import Sequence
 
 from mmpscope.collector.base import ProcessRow
 from mmpscope.collector.linux.procfs import ProcDir
-from mmpscope.formats.model import Table
-from mmpscope.formats.proc.processes import encode_processes
 from mmpscope.formats.proc.stat_line import parse_stat
 
-__all__ = ["list_processes", "tabulate", "tell_elf_class"]
+__all__ = ["list_processes", "tell_elf_class"]
 
 _MAX_CMDLINE = 64 * 1024
 _STATUS_LINE = re.compile(rb"^(Uid|VmSize|VmRSS|RssAnon|VmSwap):\s*(\d+)", re.MULTILINE)
@@ -100,8 +97,3 @@ def _try_executable(process: ProcDir) -> bytes | None:
     except OSError:
         first = process.read("cmdline", 4096).partition(b"\0")[0]
         return first.rpartition(b"/")[2] or None
-
-
-def tabulate(rows: Sequence[ProcessRow]) -> Table:
-    """Make the table `processes`: the fields of a row but executable and has_memory, under their names."""
-    return encode_processes([{**vars(row), "user": row.user and row.user.encode()} for row in rows])

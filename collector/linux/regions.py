@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 
 from mmpscope.collector.base import Options
-from mmpscope.collector.linux.procfs import ProcDir, Recorder
+from mmpscope.collector.linux.procfs import ProcDir
+from mmpscope.collector.recorder import Recorder
 
 __all__ = ["MapTexts", "read_map_texts", "read_rollup"]
 

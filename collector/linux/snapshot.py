@@ -12,9 +12,10 @@ from mmpscope.collector.linux.background import Background
 from mmpscope.collector.linux.facts import find_range, read_facts
 from mmpscope.collector.linux.mapped_file import open_mapped
 from mmpscope.collector.linux.modules import read_modules
-from mmpscope.collector.linux.procfs import ProcDir, Recorder
+from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.linux.regions import MapTexts, read_map_texts, read_rollup
 from mmpscope.collector.linux.threads import read_threads
+from mmpscope.collector.recorder import Recorder
 from mmpscope.formats.faults import tell_count
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
 from mmpscope.formats.proc.facts import parse_counters, parse_status, to_fact

@@ -10,9 +10,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from mmpscope.collector.base import Options
-from mmpscope.collector.linux.processes import list_processes, tabulate
-from mmpscope.collector.linux.procfs import ProcDir, Recorder
+from mmpscope.collector.base import Options, ProcessRow
+from mmpscope.collector.linux.processes import list_processes
+from mmpscope.collector.linux.procfs import ProcDir
+from mmpscope.collector.recorder import Recorder
+from mmpscope.collector.rows import tabulate
 from mmpscope.formats.model import Capture, Fact, Facts, Table
 from mmpscope.formats.proc.facts import parse_counters, parse_os_release, to_fact
 
@@ -24,7 +26,7 @@ _MACHINE_ID = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 _OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
 
 
-def read_capture(root: ProcDir, options: Options) -> Capture:
+def read_capture(root: ProcDir, options: Options, processes: Sequence[ProcessRow] | None = None) -> Capture:
     """Read a capture; what cannot be had is absent, with its reason in the capability list.
 
     host: id, hostname, os, kernel, version, machine, os_release, boot_id, page_size, clk_tck. system: meminfo
@@ -35,9 +37,8 @@ def read_capture(root: ProcDir, options: Options) -> Capture:
     host, system = _read_host(root, recorder), _read_system(root, recorder)
     tables: dict[str, Table] = {}
     if options.processes:
-        rows = recorder.attempt(
-            "processes", partial(list_processes, root, command_lines=options.command_lines)
-        )
+        listing = partial(list_processes, root, command_lines=options.command_lines)
+        rows = recorder.attempt("processes", listing) if processes is None else processes
         if rows is not None:
             tables["processes"] = tabulate(rows)
         if not options.command_lines:

@@ -44,7 +44,7 @@ class LinuxTarget:
         except OSError as error:
             raise self._explain_absence(error) from error
         try:
-            self._starttime = self._identify()
+            self.starttime = self._identify()
             self._pidfd = self._open_pidfd()
         except BaseException:
             self.close()
@@ -99,7 +99,7 @@ class LinuxTarget:
             except OSError as error:
                 raise self._explain(error, error.filename or "maps") from error
             after = self._read_stat()
-            if after.starttime != self._starttime or after.state in _ENDED:
+            if after.starttime != self.starttime or after.state in _ENDED:
                 self._refuse_headless(after)
                 raise self._gone("its map")
             if _find_image(after) == _find_image(stat):
@@ -128,6 +128,13 @@ class LinuxTarget:
         for known in snapshot.capability:
             if known.item == "smaps" and known.state != "ok" and not self._options.light:
                 self.notices.append(f"process {self.pid}: no counters of its mappings: {known.reason}")
+
+    def check_access(self) -> None:
+        """Raise CollectError where a snapshot would be refused: the kernel asks when maps is opened."""
+        try:
+            self._directory.read("maps", 1)
+        except OSError as error:
+            raise self._explain(error, "maps") from error
 
     def is_alive(self) -> bool:
         """Whether the process still runs."""
@@ -171,7 +178,7 @@ class LinuxTarget:
         if error.errno in _REFUSED:
             now = "The system hides it (hidepid): run this as the same user, or with sudo."
             return AccessDeniedError(f"{self._root.path}/{self.pid}", error.errno or 0, now)
-        return CollectError(f"there is no process {self.pid}{self._find_hint()}")
+        return CollectError(f"there is no process {self.pid}{self._find_hint()}", "it ended")
 
     def _find_hint(self) -> str:
         """Tell a process that is hidden (hidepid=2) from one that is not there: signals still find it."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 
 from mmpscope.collector.linux.denied import read_ptrace_scope
-from mmpscope.collector.linux.procfs import ProcDir, Recorder, explain
+from mmpscope.collector.linux.procfs import ProcDir
+from mmpscope.collector.recorder import Recorder, explain
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Fact, Table
 from mmpscope.formats.proc.stat_line import Registers, parse_registers, parse_stat

@@ -16,13 +16,16 @@ from typing import BinaryIO
 from mmpscope.formats.errors import OutputError, OutputExistsError
 
 if sys.platform == "win32":
+    import ctypes
     import msvcrt
 else:
     import fcntl
 
 __all__ = ["OutputFile"]
 
-_LOCK_AT = 1 << 62  # msvcrt locks bytes, not files: one that no reader will ever ask for
+_LOCK_AT = 1 << 62  # Windows locks bytes, not files: one that no reader will ever ask for
+_EXCLUSIVELY_AT_ONCE = 3  # LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY
+_ERROR_LOCK_VIOLATION = 33
 _IS_WINDOWS = os.name == "nt"  # an open file cannot be renamed there, and a rename never replaces
 _BINARY = getattr(os, "O_BINARY", 0)
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
@@ -42,6 +45,7 @@ class OutputFile:
         self._descriptor = descriptor
         self._temporary = temporary
         self._force = force
+        self._is_locked = False
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, force: bool) -> OutputFile:
@@ -81,6 +85,7 @@ class OutputFile:
             else:
                 what = f"it cannot be locked ({error.strerror}). Name a file on another file system."
             raise OutputError(f"{self.path}: {what}") from error
+        self._is_locked = True
 
     def write(self, data: bytes) -> None:
         """Append ``data``, in one write where the system takes it whole; if it fails, none of it stays."""
@@ -115,6 +120,8 @@ class OutputFile:
             self._temporary = None
             if _IS_WINDOWS:
                 self._descriptor = os.open(self.path, os.O_RDWR | _BINARY)
+                if self._is_locked:  # the lock went with the descriptor that was closed
+                    self.lock()
 
     def sync(self) -> None:
         """Have everything on the disk."""
@@ -139,8 +146,16 @@ class OutputFile:
 
 def _lock(descriptor: int) -> None:
     if sys.platform == "win32":
-        os.lseek(descriptor, _LOCK_AT, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        # Not msvcrt.locking, whose positions have 32 bits. An OVERLAPPED: two words, the offset, an event.
+        words = ctypes.sizeof(ctypes.c_void_p) // 4
+        overlapped = (ctypes.c_uint32 * (3 * words + 2))()
+        overlapped[2 * words], overlapped[2 * words + 1] = _LOCK_AT & 0xFFFF_FFFF, _LOCK_AT >> 32
+        handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        if not kernel.LockFileEx(handle, _EXCLUSIVELY_AT_ONCE, 0, 1, 0, overlapped):
+            code = ctypes.get_last_error()
+            number = errno.EACCES if code == _ERROR_LOCK_VIOLATION else errno.EINVAL
+            raise OSError(number, ctypes.FormatError(code).strip())
     else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 

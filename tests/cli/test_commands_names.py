@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from mmpscope.formats.mmp.writer import write_file
 from mmpscope.formats.proc.reader import snapshot_from_text
 from pyarrow import parquet
 from support.loaded import make_raw_table
-from support.mmp_command import run_mmp
+from support.mmp_command import run_mmp, run_program
 from support.shop import make_shop, write_shop
 from support.smaps_text import Block, MapLine, make_block
 
@@ -160,3 +161,13 @@ def test_a_hostile_file_name_does_no_harm_either(tmp_path: Path) -> None:
     answer = run_mmp("summary", hostile)
     assert not set("\x1b\u202e") & set(answer.out)
     assert not set("\x1b\u202e") & set(run_mmp("verify", hostile).out)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
+def test_a_name_that_the_terminal_cannot_show_is_escaped(tmp_path: Path, encoding: str) -> None:
+    """A Windows console and an old locale lack most characters; no name of a file ends a command."""
+    path = tmp_path / "x.maps"
+    path.write_bytes("7f0010000000-7f0010001000 r--p 00000000 08:01 7 /srv/β-数据.bin\n".encode())
+    done = run_program("regions", path, env={**os.environ, "PYTHONIOENCODING": encoding}, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u6570\\u636e" in done.stdout

@@ -77,3 +77,13 @@ def test_changes_of_which_nothing_would_be_seen_are_counted(tmp_path: Path) -> N
     assert "1 more changed only in figures that -v shows" in short
     assert "-1" in long
     assert "more changed only" not in long
+
+
+def test_an_estimate_is_called_one_beside_its_figures(tmp_path: Path) -> None:
+    """Without VmFlags a shadow of terabytes counts as committed: "at least" would be wrong of it."""
+    path = tmp_path / "x.maps"
+    path.write_bytes(b"7f0010000000-7f0020000000 rw-p 00000000 00:00 0 \n")
+    vague = run_mmp("summary", path).out
+    exact = run_mmp("summary", write_shop(tmp_path)).out
+    assert "not exact, but estimates: committed, private" in vague
+    assert "estimates" not in exact

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import msgpack  # type: ignore[import-untyped, unused-ignore]
+import msgpack  # type: ignore[import-untyped, unused-ignore]  # as in pyproject.toml
 
 Map = dict[str, Any]
 

@@ -9,6 +9,7 @@ from support.corpus import find_corpus_file
 from support.loaded import load_table
 
 K = 1024
+WRITABLE_OR_COPIED = 0x04 | 0x08 | 0x40 | 0x80
 TYPES = {"Image": 0x1000000, "Mapped File": 0x40000, "Shareable": 0x40000}
 """The rest is MEM_PRIVATE; heaps that are shareable do not occur in this save."""
 
@@ -54,3 +55,40 @@ def test_commit_is_exactly_what_vmmap_states() -> None:
     guessed = load_table([_ask_windows(row) for row in save.regions.to_pylist()])
     assert guessed.regions.column("committed").to_pylist() == save.regions.column("committed").to_pylist()
     assert _sum_private(save, "Image") == 92_628 * K
+
+
+def _say_of_pages(row: dict[str, Any]) -> dict[str, Any]:
+    """Add what QueryWorkingSetEx must have said for VMMap to count what it counted.
+
+    Of what may be written to VMMap counts all commit, shared or not: there the save tells nothing of pages.
+    """
+    is_charged = row["Protection"] & WRITABLE_OR_COPIED
+    absent = 0 if is_charged else row["committed"] - row["shareable_ws"] - row["private"]
+    pages = {"TotalWS": "total_ws", "PrivateWS": "private_ws", "ShareableWS": "shareable_ws"}
+    return _ask_windows(row) | {name: row[ours] for name, ours in pages.items()} | {"AbsentShared": absent}
+
+
+def test_private_of_images_is_commit_less_shared_pages_resident_or_not() -> None:
+    """VMMap's 92,628 K of images leave for absent shared pages in each block what can be there: no less than
+    none, and no more than is not resident. From such pages our formula gives every figure of VMMap again.
+    """
+    images = [row for row in _load_save().regions.to_pylist() if row["type"] == "Image"]
+    asked = [_say_of_pages(row) for row in images]
+    for row, pages in zip(images, asked, strict=True):
+        assert 0 <= pages["AbsentShared"] <= row["committed"] - row["total_ws"]
+        if row["Protection"] & WRITABLE_OR_COPIED:
+            assert row["private"] == row["committed"]
+    ours = load_table(asked)
+    assert ours.regions.column("private").to_pylist() == [row["private"] for row in images]
+    assert _sum_private(ours, "Image") == 92_628 * K
+    assert ours.regions.column("fault").null_count == len(images)
+
+
+def test_heaps_add_up_to_what_vmmap_says_of_heap() -> None:
+    """One row a heap by VMMap's number, and together the line Heap of its own summary."""
+    heaps = [row for row in _load_save().heaps.to_pylist() if row["type"] == "Heap"]
+    assert sorted(row["name"] for row in heaps) == sorted(f"heap {number}" for number in range(1, 11))
+    sums = [
+        sum(row[name] for row in heaps) for name in ("size", "committed", "private", "total_ws", "blocks")
+    ]
+    assert sums == [87_464 * K, 72_356 * K, 72_356 * K, 21_812 * K, 529]

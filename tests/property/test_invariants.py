@@ -88,7 +88,7 @@ def test_the_summary_conserves(name: str) -> None:
         )
         if find_extent(snapshot).shown == ALL:
             low, high, _ = snapshot.usable_range
-            assert sum(rows[kind]["size"] for kind in TYPES if kind != "Page Table") == high - low
+            assert sum(rows[kind]["size"] or 0 for kind in TYPES if kind != "Page Table") == high - low
         else:
             assert rows["Free"]["size"] is rows["Unusable"]["size"] is None
 

@@ -26,7 +26,7 @@ _NUMBERS = st.one_of(
     st.none(), st.sampled_from((0, 1, 2, 4, 8, 0x20, 0x40, 0x80, 0x104, 0x404)), st.integers(0, LAST)
 )
 _WORKING_SETS = dict.fromkeys(
-    ("TotalWS", "PrivateWS", "ShareableWS", "SharedWS", "LockedWS", "PrivateBytes"), _SIZES
+    ("TotalWS", "PrivateWS", "ShareableWS", "SharedWS", "LockedWS", "AbsentShared", "PrivateBytes"), _SIZES
 )
 _PLACES: dict[str, st.SearchStrategy[Any]] = {
     "start": st.integers(0, 1 << 48),
@@ -69,8 +69,10 @@ FAMILIES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
 MODULES: list[Row] = [{"path": r"C:\x.dll", "low": 0, "high": 1 << 40}]
 THREADS: list[Row] = [
     {"tid": 1, "sp": 1 << 20, "teb": 1 << 21},
-    {"tid": 2, "sp": None, "stack_start": 1 << 22},
+    {"tid": 2, "sp": None, "stack_start": 1 << 22, "stack64_start": 1 << 23},
 ]
+HEAPS: list[Row] = [{"id": 0, "flags": 1}, {"id": 1 << 24, "flags": 0}]
+SECTIONS: list[Row] = [{"module": 0, "name": ".text", "start": 1 << 12, "size": 1 << 39}]
 
 
 def _find_files() -> list[str]:
@@ -122,7 +124,7 @@ def test_every_region_of_a_public_file_obeys_the_laws(name: str) -> None:
 def test_no_table_of_a_family_breaks_the_laws_unsaid(family: str, data: st.DataObject) -> None:
     """Whatever stands in the columns, every region has a type, and each contradiction is flagged."""
     rows = data.draw(st.lists(st.fixed_dictionaries(FAMILIES[family]), min_size=1, max_size=8))
-    tables: dict[str, list[Row]] = {"modules": MODULES, "threads": THREADS}
+    tables = {"modules": MODULES, "threads": THREADS, "heaps": HEAPS, "sections": SECTIONS}
     if family == "vmmap" and data.draw(st.booleans()):
         tables["allocations"] = rows[:3]
     snapshot = load_table(rows, tables=tables)

@@ -75,13 +75,13 @@ def load_table(
 
 
 def make_raw_table(rows: Rows) -> Table:
-    """Encode rows of names and values: text columns by name, all else unsigned."""
+    """Encode rows of names and values: text columns by name, but for numbers there, all else unsigned."""
     rows = list(rows)
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {}
     for name in names:
         values = [row.get(name) for row in rows]
-        if name in _TEXTS:
+        if name in _TEXTS and not any(isinstance(value, int) for value in values):
             texts = [value.encode() if isinstance(value, str) else value for value in values]
             columns[name] = Plain("text", texts, "bytes")
         else:

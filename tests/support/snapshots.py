@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
+from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.schema import CAPABILITY, COUNTERS, GATE, MODULES, REGIONS, THREADS, Field
 from mmpscope.formats.model import Capture, Snapshot
 
@@ -49,6 +51,11 @@ class _HandMade:
     page_size: int = PAGE
     stated_allocations: pa.Table | None = None
     last_of: int = 1
+
+    @cached_property
+    def classified(self) -> SimpleNamespace:
+        """What was found on the way to the regions: nothing but the details that allocations take."""
+        return SimpleNamespace(told=RawColumns(self.regions).text("details"))
 
     @cached_property
     def raw(self) -> Snapshot:

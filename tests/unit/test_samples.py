@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from pathlib import Path
 
@@ -12,6 +13,12 @@ from mmpscope.formats.mmp import verify
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 FILES = sorted(SAMPLES.glob("*.mmp"))
+
+PROGRAMS = {"linux": ("/srv/demo/", "/usr/"), "windows": ("C:\\demo\\",)}
+ALLOWED = {
+    "linux": ("/srv/demo/", "/usr/", "/etc/ld.so.cache", "/memfd:", "/tmp/hsperfdata_", "/SYSV", "/dev/"),
+    "windows": ("C:\\demo\\", "C:\\windows\\"),
+}
 
 each = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 
@@ -30,7 +37,7 @@ def test_readme_lists_every_sample_and_no_other() -> None:
 @each
 def test_names_follow_the_pattern(path: Path) -> None:
     """<os>-<what>-v<version>.mmp, where version is that of the format."""
-    assert re.fullmatch(r"linux-[a-z]+(-[a-z]+)*-v1\.0\.mmp", path.name)
+    assert re.fullmatch(r"(linux|windows)-[a-z0-9]+(-[a-z]+)*-v1\.0\.mmp", path.name)
 
 
 def test_samples_stay_small() -> None:
@@ -47,16 +54,26 @@ def test_every_sample_verifies(path: Path) -> None:
 
 @each
 def test_every_sample_tells_nothing_private(path: Path) -> None:
-    """The host is called demo, the process list is short, and every path is the system's or /srv/demo."""
+    """The host is called demo, the process list is short, and every path is the system's or the demo's."""
+    system = path.name.partition("-")[0]
     for snapshot in analysis.load(path):
-        assert snapshot.raw.capture.host["hostname"] == "demo"
+        assert snapshot.raw.capture.host["hostname"].lower() == "demo"
         assert snapshot.processes.num_rows <= 4
-        assert snapshot.raw.process["exe"].startswith(("/srv/demo/", "/usr/"))
-        paths = {path for path in snapshot.regions["path"].to_pylist() if path and path.startswith("/")}
-        allowed = ("/srv/demo/", "/usr/", "/etc/ld.so.cache", "/memfd:", "/tmp/hsperfdata_", "/SYSV", "/dev/")
-        assert [path for path in paths if not path.startswith(allowed)] == []
+        assert snapshot.raw.process["exe"].startswith(PROGRAMS[system])
+        paths = {path for path in snapshot.regions["path"].to_pylist() if path and not path.startswith("[")}
+        assert [path for path in paths if not path.startswith(ALLOWED[system])] == []
 
 
 def test_the_leak_has_twenty_snapshots() -> None:
     """One file holds a whole series."""
     assert len(analysis.load(SAMPLES / "linux-leak-v1.0.mmp")) == 20
+
+
+def test_the_windows_steps_are_six_snapshots_of_one_process() -> None:
+    """Reserved, committed, written: what moves is what the README of the samples says."""
+    path = SAMPLES / "windows-reserve-commit-v1.0.mmp"
+    snapshots = analysis.load(path)
+    assert len(snapshots) == 6
+    totals = [analysis.diff(a, b).types.to_pylist()[0] for a, b in itertools.pairwise(snapshots[:4])]
+    moved = [[row[f"{name}_delta"] >> 20 for name in ("size", "committed", "total_ws")] for row in totals]
+    assert moved == [[64, 0, 0], [0, 32, 0], [0, 0, 16]]

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 from mmpscope.analysis import DiffResult, LoadedSnapshot, diff
+from mmpscope.analysis.diff_parts import diff_modules
 from mmpscope.analysis.diff_schema import METRICS
 from mmpscope.analysis.reporters.diff_report import report_diff
 from mmpscope.analysis.reporters.screen import Screen
+from mmpscope.analysis.schema import MODULES
+from mmpscope.analysis.tables import build_table
 from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
 from support.loaded import load_blocks, load_map, load_text
 
@@ -302,3 +305,20 @@ def test_modules_go_by_the_last_part_of_their_path_where_a_source_has_no_more() 
     assert [row["path"] for row in pmap.modules.to_pylist()] == ["libc.so.6", "libz.so.1"]
     words = {(row["word"], row["path"]) for row in diff(full, pmap).modules.to_pylist()}
     assert words == {("gone", "/lib/libm.so.6"), ("new", "libz.so.1")}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        ("C:\\Windows\\System32\\OLEAUT32.dll", "C:\\windows\\system32\\oleaut32.dll", 0),
+        ("/usr/lib/libA.so", "/usr/lib/liba.so", 2),
+    ],
+)
+def test_case_tells_files_apart_but_on_windows(before: str, after: str, changes: int) -> None:
+    """Seen: OLEAUT32.dll gone and oleaut32.dll new, at one address, in two runs of one program."""
+    tables = [
+        build_table(MODULES, {"path": [path], "address": [0x10000], "size": [4096]}, 1)
+        for path in (before, after)
+    ]
+    for same_instance in (True, False):
+        assert diff_modules(*tables, same_instance=same_instance).num_rows == changes

@@ -21,7 +21,7 @@ from support.loaded import load_blocks, load_map, load_text
 from support.mmp_command import run_mmp
 from support.vmmap_public_readers import Node, read_leaves, read_lines, read_tree
 
-SAMPLES = sorted((Path(__file__).parents[3] / "samples").glob("*.mmp"))
+SAMPLES = sorted((Path(__file__).parents[3] / "samples").glob("linux-*.mmp"))
 KIB = 1024
 COUNTED = tuple(name for name in FIGURES if name != "locked_ws")
 HOLES = ("Free", "Unusable")

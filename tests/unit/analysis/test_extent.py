@@ -28,6 +28,7 @@ from mmpscope.analysis.extent import (
 from mmpscope.analysis.reporters.head import draw_head
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.schema import TYPES
+from mmpscope.analysis.space import NO_WINDOWS_SPACE
 from support.foreign import load_foreign, missing
 
 LINUX = {"start": 0x10000, "size": 0x2000, "perms": "rw-p", "Rss": 0x1000}
@@ -64,7 +65,7 @@ def load_rollup() -> LoadedSnapshot:
         (load_rollup(), TOTALS, "totals only: a roll-up lists none"),
         (load_foreign(tables={"totals": [ROLLUP]}), TOTALS, "totals only: the source lists no regions"),
         (load_foreign(capability=[missing("headers alone")]), NOTHING, "no regions: headers alone"),
-        (load_foreign(host={"os": "windows"}), NOTHING, "no regions: the source says no more"),
+        (load_foreign(host={"os": "windows"}), NOTHING, NO_WINDOWS_SPACE),
         (load_foreign(), NOTHING, "no address space: a kernel thread, a zombie, or no permission to read it"),
     ],
 )

@@ -226,3 +226,23 @@ def test_f47_addresses_stay_exact() -> None:
     rows = [_block(0x7FF9_1234_0000, 64, "Image"), _block(0x7FF9_2234_0000, 4, "Image", AllocationBase=None)]
     frame = _load(*rows).regions.to_pandas()
     assert frame["address"].tolist() == frame["allocation"].tolist() == [0x7FF9_1234_0000, 0x7FF9_2234_0000]
+
+
+def test_heaps_are_told_apart_by_the_number_that_vmmap_gives_them() -> None:
+    """XML has it in a column, CSV and text in the details; a block without one is of no known heap."""
+    rows = [
+        _block(0x10000, 4, "Heap (Private Data)", Id=1),
+        _block(0x20000, 8, "Heap (Private Data)", Id=2),
+        _block(0x30000, 16, "Heap (Private Data)", Id=1),
+        _block(0x40000, 4, "Heap (Shareable)", Id=0, Details="Heap ID: 3 [COMPATABILITY]"),
+        _block(0x50000, 4, "Heap (Private Data)", Id=0),
+        _block(0x60000, 64, "Managed Heap", Id=0, Details="Heap ID: 1"),
+    ]
+    heaps = list_heaps(_load(*rows)).to_pylist()
+    assert [(row["name"], row["size"] // K, row["address"]) for row in heaps] == [
+        ("heap 1", 20, 0x10000),
+        ("heap 2", 8, 0x20000),
+        ("heap 3", 4, 0x40000),
+        (None, 4, 0x50000),
+        (None, 64, 0x60000),
+    ]

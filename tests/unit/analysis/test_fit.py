@@ -208,15 +208,6 @@ def test_of_two_refusals_the_tighter_binds() -> None:
     assert ask(4 * MIB, limits=limits).binding.name == "RLIMIT_DATA"
 
 
-def test_windows_has_holes_only() -> None:
-    """None of Linux's limits is asked of a Windows process; it takes the lowest hole, aligned to 64 KiB."""
-    snapshot = make_snapshot(
-        [region(0x10000, PAGE)], host={"os": "windows"}, usable_range=SPACE, granularity=64 * KIB
-    )
-    answer = check_fit(snapshot, 100 * KIB)
-    assert (answer.outcome, len(answer.checks), answer.address) == ("fits", 1, 0x20000)
-
-
 def test_an_old_layout_is_not_guessed_at() -> None:
     """With ADDR_COMPAT_LAYOUT mappings go upwards from an address that no file tells."""
     answer = ask(PAGE, personality=0x0200000)

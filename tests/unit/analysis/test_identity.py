@@ -66,6 +66,36 @@ def test_an_unknown_fact_leaves_it_unproven(
     assert comparison.reason.endswith(named)
 
 
+WINDOWS = {"id": "aa", "boot_id": "started 134404446199018350", "os": "windows"}
+STARTED = {"pid": 7, "start_time": 134404446209781960}
+
+
+def test_windows_has_no_pid_namespaces_to_be_alike() -> None:
+    """There boot, pid and start time (a FILETIME) prove one instance, and are what is named."""
+    a, b = (make_snapshot(host=WINDOWS, process=STARTED) for _ in range(2))
+    comparison = compare_instances(a, b)
+    assert (comparison.verdict, comparison.reason) == ("same instance", "boot id, pid, start time are alike")
+
+
+@pytest.mark.parametrize(
+    ("host", "process", "verdict", "reason"),
+    [
+        ({}, {"start_time": STARTED["start_time"] + 1}, "different instances", "start time is"),
+        ({"boot_id": "started 1"}, {}, "different instances", "boot id is"),
+        ({}, {"start_time": None}, "unproven", "not in both snapshots: start time"),
+        ({"boot_id": None}, {}, "unproven", "not in both snapshots: boot id"),
+    ],
+)
+def test_another_start_or_boot_of_windows_is_another_instance(
+    host: dict[str, Any], process: dict[str, Any], verdict: str, reason: str
+) -> None:
+    """A pid that was given again is told by its start time, and what is unknown proves nothing."""
+    before = make_snapshot(host=WINDOWS, process=STARTED)
+    comparison = compare_instances(before, make_snapshot(host=WINDOWS | host, process=STARTED | process))
+    assert comparison.verdict == verdict
+    assert comparison.reason.startswith(reason)
+
+
 def test_exec_makes_another_instance_of_the_same_process() -> None:
     """exec keeps pid and start time and replaces all memory, also where it starts the same program again."""
     auxv = {"AT_ENTRY": 0x55A0_0000_1000, "AT_RANDOM": 0x7FFC_0000_0019, "AT_UID": 0}

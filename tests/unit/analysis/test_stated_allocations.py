@@ -147,7 +147,7 @@ def test_windows_places_memory_at_64_kib_and_knows_no_limit_of_linux() -> None:
     assert snapshot.usable_range == (0, 0x7FFF_FFFF_0000, "assumed: 64-bit Windows")
     assert (snapshot.granularity, snapshot.page_size) == (0x10000, 0x1000)
     answer = check_fit(snapshot, 0x20001)
-    assert [check.name for check in answer.checks] == ["address space"]
+    assert [check.name for check in answer.checks] == ["address space", "commit limit", "job"]
     assert (answer.size, answer.align, answer.address) == (0x21000, 0x10000, 0x20000)
     small = load_foreign([make_mbi(0x10000, 0x1000)], host={"os": "windows"}, bits=32)
     assert small.usable_range[:2] == (0, 0xFFFF_0000)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from mmpscope.collector.linux.cgroup import Cgroup, CgroupError, find_cgroup, read_cgroup
-from mmpscope.collector.linux.procfs import NotApplicableError, Recorder
+from mmpscope.collector.recorder import NotApplicableError, Recorder
 
 V2_MOUNT = b"30 24 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 V1_MOUNT = b"35 24 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mmpscope.collector.base import ProcessRow
 from mmpscope.collector.errors import CollectError, UsageError
-from mmpscope.collector.find import find_pid
+from mmpscope.collector.find import find_process
 from mmpscope.collector.names import make_file_name, printable
 from mmpscope.collector.ps import format_rows
 
@@ -53,13 +53,13 @@ ROWS = [
 )
 def test_a_name_is_found_exactly_else_by_its_beginning(wanted: str, pid: int) -> None:
     """comm or executable, exact before prefix, and what has memory before what has none."""
-    assert find_pid(wanted, ROWS, own_pid=None) == pid
+    assert find_process(wanted, ROWS, own_pid=None).pid == pid
 
 
 def test_several_hits_are_listed_and_refused() -> None:
     """An ambiguous name is exit 2, with pid, user and name of each to choose from."""
     with pytest.raises(UsageError, match="2 processes fit 'worker'") as caught:
-        find_pid("worker", ROWS, own_pid=None)
+        find_process("worker", ROWS, own_pid=None)
     assert caught.value.exit_code == 2
     assert [line.split()[:2] for line in str(caught.value).splitlines()[2:]] == [
         ["14", "root"],
@@ -69,14 +69,41 @@ def test_several_hits_are_listed_and_refused() -> None:
 
 def test_we_ourselves_do_not_count() -> None:
     """The collector that looks for python3 is called python3 itself."""
-    assert find_pid("worker", ROWS, own_pid=15) == 14
+    assert find_process("worker", ROWS, own_pid=15).pid == 14
 
 
 @pytest.mark.parametrize("wanted", ["nothing", "", "ginx"])
 def test_no_hit_is_said(wanted: str) -> None:
     """A name that nothing has, or that is only a part of one, is exit 3; an empty one fits all."""
     with pytest.raises((CollectError, UsageError)):
-        find_pid(wanted, ROWS, own_pid=None)
+        find_process(wanted, ROWS, own_pid=None)
+
+
+WINDOWS_ROWS = [
+    _row(40, b"Notepad.exe"),
+    _row(44, b"notepad++.exe"),
+    _row(48, b"\xc3\x84rger.EXE"),
+    _row(52, b"odd\xed\xa0\x80.exe"),
+    _row(4, b"System", has_memory=False),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "pid"),
+    [
+        ("notepad", 40),
+        ("NOTEPAD.EXE", 40),
+        ("notepad+", 44),
+        ("\xe4rger", 48),
+        ("odd\udced\udca0\udc80", 52),
+        ("system", 4),
+    ],
+)
+def test_on_windows_capital_letters_and_exe_do_not_matter(wanted: str, pid: int) -> None:
+    """`notepad` is Notepad.exe, exactly, and not the beginning of two; elsewhere each letter counts."""
+    assert find_process(wanted, WINDOWS_ROWS, None, is_windows=True).pid == pid
+    with pytest.raises(CollectError, match="no process is called"):
+        find_process("notepad.exe", WINDOWS_ROWS, None, is_windows=False)
 
 
 def test_names_that_act_are_shown_as_escapes() -> None:
@@ -93,10 +120,13 @@ def test_names_that_act_are_shown_as_escapes() -> None:
         (b"../../etc/x y", 7, "etc_x_y-7-20010909T014640Z.mmp"),
         (b"\xff\x1b", 7, "process-7-20010909T014640Z.mmp"),
         (b"server", None, "server-20010909T014640Z.mmp"),
+        (b"Notepad.EXE", 8, "Notepad-8-20010909T014640Z.mmp"),
+        (b"con.d", 8, "_con.d-8-20010909T014640Z.mmp"),
+        (b'a<b>:"|?*c', 8, "a_b_c-8-20010909T014640Z.mmp"),
     ],
 )
 def test_default_file_names_are_plain(name: bytes, pid: int | None, expected: str) -> None:
-    """A process cannot lead our output out of the current directory by its name."""
+    """A process cannot lead our output elsewhere by its name: another directory, a device of Windows."""
     assert make_file_name(name, pid, 1_000_000_000) == expected
 
 

@@ -57,6 +57,23 @@ def test_one_snapshot_or_a_plan(arguments: list[str], plan: Plan | None) -> None
     assert _parse(*arguments).plan == plan
 
 
+def test_the_options_of_windows_reach_the_collector() -> None:
+    """A budget has a unit of time like all others, and defaults that end."""
+    words = [
+        "--all",
+        "--debug-privilege",
+        "--heap-blocks",
+        "--heap-max-blocks",
+        "500",
+        "--heap-max-time",
+        "2m",
+    ]
+    options = _parse(*words).options
+    assert (options.every_process, options.debug_privilege, options.heap_blocks) == (True, True, True)
+    assert (options.heap_max_blocks, options.heap_max_s) == (500, 120.0)
+    assert (Options.heap_max_blocks, Options.heap_max_s) == (100_000, 10.0)
+
+
 def test_extent_options_reach_the_collector() -> None:
     """What to collect, and how much, is one value that every collector gets."""
     request = _parse("1", "--light", "--max-regions", "7", "--command-lines", "--proc", "/p")

@@ -63,6 +63,9 @@ class _Target:
     def take_snapshot(self, capture: Capture) -> Snapshot:
         raise NotImplementedError
 
+    def check_access(self) -> None:
+        raise NotImplementedError
+
     def is_alive(self) -> bool:
         self.lives -= 1
         return self.lives > 0

@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from mmpscope.collector.linux.procfs import ProcDir, Recorder
+from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.linux.threads import read_threads
+from mmpscope.collector.recorder import Recorder
 from mmpscope.formats.mmp.columns import decode_table
 from mmpscope.formats.model import Capability
 from mmpscope.formats.proc.stat_line import parse_registers, parse_stat
