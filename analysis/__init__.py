@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mmpscope.analysis.allocations import list_allocations
-    from mmpscope.analysis.diff_snapshots import DiffResult, diff
+    from mmpscope.analysis.diffs.snapshots import DiffResult, diff
     from mmpscope.analysis.fit import FitAnswer, check_fit
     from mmpscope.analysis.fragmentation import Fragmentation, measure_fragmentation
     from mmpscope.analysis.freespace import find_free, hole_histogram
@@ -51,7 +51,7 @@ __all__ = [
 
 _HOMES = {
     "RULES_VERSION": "rules",
-    "DiffResult": "diff_snapshots",
+    "DiffResult": "diffs.snapshots",
     "FitAnswer": "fit",
     "Fragmentation": "fragmentation",
     "LoadedSnapshot": "snapshot",
@@ -59,7 +59,7 @@ _HOMES = {
     "check_fit": "fit",
     "compare_instances": "identity",
     "count_mappings": "mapping_count",
-    "diff": "diff_snapshots",
+    "diff": "diffs.snapshots",
     "find_free": "freespace",
     "hole_histogram": "freespace",
     "identify": "identity",

@@ -62,8 +62,8 @@ def stack_tables(snapshots: Iterable[LoadedSnapshot], name: str, types: Sequence
 
 def compare(before: LoadedSnapshot, after: LoadedSnapshot, types: Sequence[str] = ()) -> pa.Table:
     """List every change between two snapshots, those of some types on either side."""
-    from mmpscope.analysis.diff_choice import keep_changes
-    from mmpscope.analysis.diff_schema import DIFF_ROWS
-    from mmpscope.analysis.diff_snapshots import diff
+    from mmpscope.analysis.diffs.choice import keep_changes
+    from mmpscope.analysis.diffs.schema import DIFF_ROWS
+    from mmpscope.analysis.diffs.snapshots import diff
 
     return describe_columns(keep_changes(diff(before, after).components, types), DIFF_ROWS)

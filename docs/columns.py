@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from mmpscope.analysis import rules_linux, rules_macos, rules_vmmap, rules_windows, totals_rules
-from mmpscope.analysis.check_schema import CHECK
+from mmpscope.analysis.checks.schema import CHECK
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TABLES
 

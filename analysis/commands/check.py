@@ -57,9 +57,9 @@ def run(
     manner: Manner,
 ) -> int:
     """Check one snapshot."""
-    from mmpscope.analysis.budgets import read_budgets
-    from mmpscope.analysis.check_baseline import choose_baseline
-    from mmpscope.analysis.check_snapshots import check
+    from mmpscope.analysis.checks.baseline import choose_baseline
+    from mmpscope.analysis.checks.budgets import read_budgets
+    from mmpscope.analysis.checks.snapshots import check
     from mmpscope.analysis.commands import load_each, warn
     from mmpscope.analysis.reporters.check_report import report_check, write_junit
     from mmpscope.analysis.reporters.report import deliver

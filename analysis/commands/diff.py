@@ -25,7 +25,7 @@ from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import Inputs, Manner, Reading, Types, Writing
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.diff_snapshots import DiffResult
+    from mmpscope.analysis.diffs.snapshots import DiffResult
     from mmpscope.analysis.reporters.report import Report
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
@@ -113,8 +113,8 @@ def _compare_pair(
 def _compare_series(
     found: list[LoadedSnapshot], question: Question, pairing: Pairing, said: list[str]
 ) -> Report:
-    from mmpscope.analysis.diff_series import read_series
-    from mmpscope.analysis.diff_snapshots import check_words
+    from mmpscope.analysis.diffs.series import read_series
+    from mmpscope.analysis.diffs.snapshots import check_words
     from mmpscope.analysis.reporters.series_report import add_series
 
     check_words(question.metric, question.limit)
@@ -132,9 +132,9 @@ def _compare(
     pairing: Pairing,
     said: list[str],
 ) -> tuple[Report, DiffResult]:
-    from mmpscope.analysis.diff_choice import Choice, choose_changes
-    from mmpscope.analysis.diff_groups import group_changes
-    from mmpscope.analysis.diff_snapshots import diff
+    from mmpscope.analysis.diffs.choice import Choice, choose_changes
+    from mmpscope.analysis.diffs.groups import group_changes
+    from mmpscope.analysis.diffs.snapshots import diff
     from mmpscope.analysis.listing import choose_types
     from mmpscope.analysis.reporters.amounts import parse_size
     from mmpscope.analysis.reporters.diff_report import report_diff

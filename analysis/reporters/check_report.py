@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mmpscope.analysis.check_schema import CANNOT_TELL, CHECK, OK, VIOLATED
+from mmpscope.analysis.checks.schema import CANNOT_TELL, CHECK, OK, VIOLATED
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.output import open_output
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_count, show_kib
@@ -19,7 +19,7 @@ from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.text_table import TextColumn, explain_marks, render_table
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.check_snapshots import CheckResult
+    from mmpscope.analysis.checks.snapshots import CheckResult
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["report_check", "write_junit"]

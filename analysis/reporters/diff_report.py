@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mmpscope.analysis.diff_matching import summarize_matching
-from mmpscope.analysis.diff_schema import CHANGED, DIFF_TABLES, MOVED, OTHERS, SHRUNK
-from mmpscope.analysis.diff_snapshots import SAME_MODE
+from mmpscope.analysis.diffs.matching import summarize_matching
+from mmpscope.analysis.diffs.schema import CHANGED, DIFF_TABLES, MOVED, OTHERS, SHRUNK
+from mmpscope.analysis.diffs.snapshots import SAME_MODE
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.extent import ALL, NOTHING, SOME
 from mmpscope.analysis.identity import UNPROVEN
@@ -19,7 +19,7 @@ from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.text_table import KEEP, TextColumn, explain_marks, render_table
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.diff_snapshots import DiffResult
+    from mmpscope.analysis.diffs.snapshots import DiffResult
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["TITLES", "report_diff"]

@@ -13,8 +13,8 @@ from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.check_schema import CHECK
-from mmpscope.analysis.diff_schema import DIFF_ROWS
+from mmpscope.analysis.checks.schema import CHECK
+from mmpscope.analysis.diffs.schema import DIFF_ROWS
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import EXTENSIONS, check_extension, describe_columns, iterate_rows, write_table
 from mmpscope.analysis.options import Manner, Writing

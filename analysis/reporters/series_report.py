@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.diff_series import Step, put_ends
+from mmpscope.analysis.diffs.series import Step, put_ends
 from mmpscope.analysis.reporters.amounts import show_count, show_kib, show_time
 from mmpscope.analysis.reporters.diff_report import TITLES
 from mmpscope.analysis.reporters.names import show_name
@@ -14,7 +14,7 @@ from mmpscope.analysis.reporters.text_table import KEEP, TextColumn, explain_mar
 from mmpscope.analysis.totals import TOTAL
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.diff_snapshots import DiffResult
+    from mmpscope.analysis.diffs.snapshots import DiffResult
     from mmpscope.analysis.reporters.report import Report
     from mmpscope.analysis.reporters.screen import Screen
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mmpscope.analysis.check_schema import CHECK
+from mmpscope.analysis.checks.schema import CHECK
 from support.checks import write_heaps
 from support.mmp_command import Answer, run_mmp
 from support.shop import write_shop

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mmpscope.analysis.diff_schema import DIFF_TABLES
+from mmpscope.analysis.diffs.schema import DIFF_TABLES
 from mmpscope.analysis.free_schema import FREE_TABLES
 from mmpscope.analysis.schema import TABLES, Field
 from support.mmp_command import run_mmp

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.formats.mmp.writer import write_file
 from support.mmp_command import run_mmp
 from support.shop import make_shop, write_shop

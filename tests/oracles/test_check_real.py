@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from mmpscope.analysis import LoadedSnapshot
-from mmpscope.analysis.budget import LEAST_SAMPLES
-from mmpscope.analysis.check_snapshots import check
+from mmpscope.analysis.checks.budget import LEAST_SAMPLES
+from mmpscope.analysis.checks.snapshots import check
 from support.checks import MIB, read_toml
 from support.observing import collect_snapshot
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mmpscope import analysis
 from mmpscope.analysis import DiffResult, LoadedSnapshot
-from mmpscope.analysis.diff_matching import UNMATCHED
+from mmpscope.analysis.diffs.matching import UNMATCHED
 from support.collecting import collect
 
 pytestmark = pytest.mark.real

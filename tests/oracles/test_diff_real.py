@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from mmpscope import analysis
-from mmpscope.analysis.diff_schema import METRICS
-from mmpscope.analysis.diff_sides import read_side
+from mmpscope.analysis.diffs.schema import METRICS
+from mmpscope.analysis.diffs.sides import read_side
 from mmpscope.analysis.freespace import find_snapshot_holes
 from mmpscope.analysis.intervals import clip, measure_coverage
 from support.corpus import CORPUS

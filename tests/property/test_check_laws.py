@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.analysis import LoadedSnapshot
-from mmpscope.analysis.budget import (
+from mmpscope.analysis.checks.budget import (
     AT_LEAST,
     AT_MOST,
     FREE,
@@ -22,11 +22,17 @@ from mmpscope.analysis.budget import (
     Limit,
     Subject,
 )
-from mmpscope.analysis.check_figures import Figure, Pair
-from mmpscope.analysis.check_parts import Named
-from mmpscope.analysis.check_schema import CANNOT_TELL, OK, TOTAL_METRICS, VIOLATED
-from mmpscope.analysis.check_snapshots import check
-from mmpscope.analysis.check_verdicts import find_deviation, find_median, judge_alone, judge_growth, judge_new
+from mmpscope.analysis.checks.figures import Figure, Pair
+from mmpscope.analysis.checks.parts import Named
+from mmpscope.analysis.checks.schema import CANNOT_TELL, OK, TOTAL_METRICS, VIOLATED
+from mmpscope.analysis.checks.snapshots import check
+from mmpscope.analysis.checks.verdicts import (
+    find_deviation,
+    find_median,
+    judge_alone,
+    judge_growth,
+    judge_new,
+)
 from mmpscope.analysis.schema import TYPES
 from support.checks import size_heap
 from support.loaded import load_map

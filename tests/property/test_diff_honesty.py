@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.analysis import DiffResult, LoadedSnapshot, diff, summarize
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.schema import METRICS
 from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
 
 PAGE = 4096

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from mmpscope.analysis import DiffResult, diff, summarize
-from mmpscope.analysis.diff_choice import Choice, choose_changes
-from mmpscope.analysis.diff_groups import GROUPINGS, group_changes
-from mmpscope.analysis.diff_matching import summarize_matching
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.choice import Choice, choose_changes
+from mmpscope.analysis.diffs.groups import GROUPINGS, group_changes
+from mmpscope.analysis.diffs.matching import summarize_matching
+from mmpscope.analysis.diffs.schema import METRICS
 from support.slow_units import Process, Unit, draw_process, find_units, match_slowly
 from support.snapshots import PAGE, make_snapshot
 

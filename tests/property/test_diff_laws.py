@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from mmpscope.analysis import DiffResult, diff, summarize
-from mmpscope.analysis.diff_schema import DIFF_TABLES, METRICS
+from mmpscope.analysis.diffs.schema import DIFF_TABLES, METRICS
 from support.slow_diff import Map, draw_pair, to_rows
 from support.snapshots import PAGE, make_snapshot, region
 
@@ -182,7 +182,7 @@ def test_the_order_of_rows_in_a_file_does_not_matter(seed: int) -> None:
 
 
 def test_every_table_has_the_columns_that_are_written_down() -> None:
-    """Names and order of columns come from diff_schema."""
+    """Names and order of columns come from diffs.schema."""
     result = diff(*draw_snapshots(0, nulls=True))
     assert {name: table.column_names for name, table in result.to_tables().items()} == {
         name: [field.name for field in fields] for name, fields in DIFF_TABLES.items()

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mmpscope.analysis.diff_components import diff_components
-from mmpscope.analysis.diff_ranges import diff_ranges
-from mmpscope.analysis.diff_schema import DIFF_ROWS, METRICS
-from mmpscope.analysis.diff_segments import split_facts
-from mmpscope.analysis.diff_sides import list_compared, narrow_sides, read_side
+from mmpscope.analysis.diffs.components import diff_components
+from mmpscope.analysis.diffs.ranges import diff_ranges
+from mmpscope.analysis.diffs.schema import DIFF_ROWS, METRICS
+from mmpscope.analysis.diffs.segments import split_facts
+from mmpscope.analysis.diffs.sides import list_compared, narrow_sides, read_side
 from support.slow_diff import (
     Map,
     diff_components_slowly,

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from mmpscope.analysis.columns import Numbers
-from mmpscope.analysis.diff_notes import subtract_deltas
+from mmpscope.analysis.diffs.notes import subtract_deltas
 from mmpscope.analysis.exact_sums import Deltas, Spans, subtract, sum_deltas, sum_spans
 
 UINT = st.integers(0, 2**64 - 1) | st.integers(0, 9) | st.sampled_from([2**63, 2**63 - 1, 2**32, 2**64 - 1])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.analysis import LoadedSnapshot, diff, find_free, list_allocations, summarize
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.schema import TYPES
 from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
 

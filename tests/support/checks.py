@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mmpscope.analysis import LoadedSnapshot
-from mmpscope.analysis.budget import Budget
-from mmpscope.analysis.budgets import read_budgets
+from mmpscope.analysis.checks.budget import Budget
+from mmpscope.analysis.checks.budgets import read_budgets
 from support.loaded import load_blocks, make_line
 from support.smaps_text import Block, make_block
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from mmpscope.analysis.budget import (
+from mmpscope.analysis.checks.budget import (
     AT_LEAST,
     AT_MOST,
     FREE,
@@ -23,8 +23,8 @@ from mmpscope.analysis.budget import (
     Subject,
     choose_default,
 )
-from mmpscope.analysis.budgets import read_budgets
-from mmpscope.analysis.check_schema import MODULE_METRICS, TOTAL_METRICS
+from mmpscope.analysis.checks.budgets import read_budgets
+from mmpscope.analysis.checks.schema import MODULE_METRICS, TOTAL_METRICS
 from mmpscope.analysis.errors import UsageError
 from mmpscope.formats.errors import FormatError, InputError
 from support.checks import MIB, read_toml

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from mmpscope.analysis import LoadedSnapshot, load, summarize
-from mmpscope.analysis.budget import LEAST_SAMPLES, TOTAL, Budget, Limit, Subject
-from mmpscope.analysis.check_baseline import choose_baseline
-from mmpscope.analysis.check_parts import matches
-from mmpscope.analysis.check_schema import CANNOT_TELL, OK, VIOLATED
-from mmpscope.analysis.check_snapshots import check
-from mmpscope.analysis.check_verdicts import find_deviation, find_median
+from mmpscope.analysis.checks.baseline import choose_baseline
+from mmpscope.analysis.checks.budget import LEAST_SAMPLES, TOTAL, Budget, Limit, Subject
+from mmpscope.analysis.checks.parts import matches
+from mmpscope.analysis.checks.schema import CANNOT_TELL, OK, VIOLATED
+from mmpscope.analysis.checks.snapshots import check
+from mmpscope.analysis.checks.verdicts import find_deviation, find_median
 from mmpscope.analysis.errors import CannotTellError
 from mmpscope.formats.model import Capability
 from support.checks import FLAGS, MIB, Region, read_toml, size_heap

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mmpscope import analysis
 from mmpscope.analysis import DiffResult, diff
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.errors import UsageError
 from support.loaded import load_blocks, load_map
 from support.snapshots import GATE_AREA, PAGE, Row, make_regions, make_snapshot, region
@@ -490,5 +490,5 @@ def test_public_names_are_no_modules() -> None:
     """A module of the same name would take a function's place as soon as anything imports it."""
     modules = {module.name for module in pkgutil.iter_modules(analysis.__path__)}
     assert not modules & set(analysis.__all__)
-    importlib.import_module("mmpscope.analysis.diff_snapshots")
+    importlib.import_module("mmpscope.analysis.diffs.snapshots")
     assert callable(analysis.diff)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from mmpscope.analysis import DiffResult, LoadedSnapshot, diff
-from mmpscope.analysis.diff_parts import diff_modules
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.parts import diff_modules
+from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.reporters.diff_report import report_diff
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.schema import MODULES

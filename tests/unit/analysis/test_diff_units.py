@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from mmpscope.analysis import DiffResult, diff
-from mmpscope.analysis.diff_files import FILE_MATCHES, BackingFile, match_files
-from mmpscope.analysis.diff_groups import group_changes
-from mmpscope.analysis.diff_matching import summarize_matching
+from mmpscope.analysis.diffs.files import FILE_MATCHES, BackingFile, match_files
+from mmpscope.analysis.diffs.groups import group_changes
+from mmpscope.analysis.diffs.matching import summarize_matching
 from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.identity import is_later
 from support.snapshots import PAGE, Row, make_snapshot, region

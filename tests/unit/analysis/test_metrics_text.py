@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mmpscope.analysis.diff_schema import DIFF_TABLES, METRICS
+from mmpscope.analysis.diffs.schema import DIFF_TABLES, METRICS
 from mmpscope.analysis.free_schema import FREE_TABLES
 from mmpscope.analysis.schema import FREE, Field
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from mmpscope.analysis import LoadedSnapshot, diff, measure_fragmentation, summarize
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.reporters.diff_report import report_diff
 from mmpscope.analysis.reporters.head import draw_head
 from mmpscope.analysis.reporters.screen import Screen

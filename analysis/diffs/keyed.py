@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from mmpscope.analysis.columns import Bools, Text, Uints
-from mmpscope.analysis.diff_evidence import join_texts
-from mmpscope.analysis.diff_rows import Figures, Half, compare_halves
-from mmpscope.analysis.diff_sides import Side, number_values
+from mmpscope.analysis.diffs.evidence import join_texts
+from mmpscope.analysis.diffs.rows import Figures, Half, compare_halves
+from mmpscope.analysis.diffs.sides import Side, number_values
 from mmpscope.analysis.exact_sums import Spans
 from mmpscope.analysis.intervals import NO_ROW, Rows
 from numpy.typing import NDArray

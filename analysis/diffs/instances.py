@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Bools, Numbers, Text
-from mmpscope.analysis.diff_files import FILE_MATCHES, match_files
-from mmpscope.analysis.diff_keyed import Keyed, combine_codes, compare_keyed, join_sides, number_keys
-from mmpscope.analysis.diff_matching import describe_matching
-from mmpscope.analysis.diff_rows import WORDS, Figures, build_rows, choose_words, find_unknown, name_masks
-from mmpscope.analysis.diff_schema import SAME
-from mmpscope.analysis.diff_units import COHORT, FILE, KINDS, NAME, ROLE, STACK, Units, name_size_class
+from mmpscope.analysis.diffs.files import FILE_MATCHES, match_files
+from mmpscope.analysis.diffs.keyed import Keyed, combine_codes, compare_keyed, join_sides, number_keys
+from mmpscope.analysis.diffs.matching import describe_matching
+from mmpscope.analysis.diffs.rows import WORDS, Figures, build_rows, choose_words, find_unknown, name_masks
+from mmpscope.analysis.diffs.schema import SAME
+from mmpscope.analysis.diffs.units import COHORT, FILE, KINDS, NAME, ROLE, STACK, Units, name_size_class
 from mmpscope.analysis.intervals import Rows
 from numpy.typing import NDArray
 
@@ -23,7 +23,7 @@ _MATCHES = (*FILE_MATCHES, *KINDS[FILE + 1 :])
 
 
 class Matched(NamedTuple):
-    """``rows`` has the columns of diff_schema.DIFF_ROWS, ``matching`` those of DIFF_MATCHING."""
+    """``rows`` has the columns of diffs.schema.DIFF_ROWS, ``matching`` those of DIFF_MATCHING."""
 
     rows: pa.Table
     matching: pa.Table

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
-from mmpscope.analysis.budget import MODULES, RIGHTS, TOTAL, TYPE, Budget, Subject, choose_default
-from mmpscope.analysis.check_figures import Figure, Pair, compare_figures, join_sides, measure_figure
-from mmpscope.analysis.check_parts import Named, list_modules_by_name, list_unsafe, measure_part
-from mmpscope.analysis.check_schema import CANNOT_TELL, CHECK, OK, VIOLATED
-from mmpscope.analysis.check_verdicts import judge_alone, judge_growth, judge_new
+from mmpscope.analysis.checks.budget import MODULES, RIGHTS, TOTAL, TYPE, Budget, Subject, choose_default
+from mmpscope.analysis.checks.figures import Figure, Pair, compare_figures, join_sides, measure_figure
+from mmpscope.analysis.checks.parts import Named, list_modules_by_name, list_unsafe, measure_part
+from mmpscope.analysis.checks.schema import CANNOT_TELL, CHECK, OK, VIOLATED
+from mmpscope.analysis.checks.verdicts import judge_alone, judge_growth, judge_new
 from mmpscope.analysis.mapping_count import count_mappings
 from mmpscope.analysis.tables import build_table
 
@@ -29,7 +29,7 @@ _LISTS = {RIGHTS: list_unsafe, MODULES: list_modules_by_name}
 
 @dataclass(frozen=True)
 class CheckResult:
-    """`table` has one row a budget (columns of check_schema.CHECK); `baseline` names its snapshots."""
+    """`table` has one row a budget (columns of checks.schema.CHECK); `baseline` names its snapshots."""
 
     table: pa.Table
     baseline: tuple[str, ...]

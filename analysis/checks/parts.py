@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from mmpscope.analysis.budget import MAPPINGS, MODULE, Subject
-from mmpscope.analysis.check_figures import Figure
+from mmpscope.analysis.checks.budget import MAPPINGS, MODULE, Subject
+from mmpscope.analysis.checks.figures import Figure
 from mmpscope.analysis.extent import ALL, find_extent
 from mmpscope.analysis.freespace import compare_stated_free, find_snapshot_holes
 from mmpscope.analysis.mapping_count import count_mappings, find_counted

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from mmpscope.analysis.columns import Bools
-from mmpscope.analysis.diff_sides import Side, number_facts
+from mmpscope.analysis.diffs.sides import Side, number_facts
 from mmpscope.analysis.intervals import NO_ROW, Ranges, Rows, split_segments
 from numpy.typing import NDArray
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
-from mmpscope.analysis.diff_schema import CHANGED, DIFF_ROWS, METRICS
-from mmpscope.analysis.diff_sides import OUTSIDE
+from mmpscope.analysis.diffs.schema import CHANGED, DIFF_ROWS, METRICS
+from mmpscope.analysis.diffs.sides import OUTSIDE
 from mmpscope.analysis.schema import TYPES
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.type_sums import sum_types
@@ -28,7 +28,7 @@ Rest = dict[tuple[str, str], int]
 
 
 def diff_rest(a: tuple[LoadedSnapshot, pa.Table], b: tuple[LoadedSnapshot, pa.Table]) -> pa.Table:
-    """Return a row (diff_schema.DIFF_ROWS) for each type of which the rest changed; snapshots and summaries.
+    """Return a row (diffs.schema.DIFF_ROWS) for each type of which the rest changed; snapshots and summaries.
 
     Before and after are null where sub-blocks add up to more than their allocation, which no unsigned number
     can say; the delta is known.

@@ -33,7 +33,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from mmpscope.analysis.budget import (
+from mmpscope.analysis.checks.budget import (
     AT_LEAST,
     AT_MOST,
     FREE,
@@ -50,7 +50,7 @@ from mmpscope.analysis.budget import (
     Limit,
     Subject,
 )
-from mmpscope.analysis.check_schema import MODULE_METRICS, TOTAL_METRICS
+from mmpscope.analysis.checks.schema import MODULE_METRICS, TOTAL_METRICS
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.reporters.amounts import parse_size, parse_window
 from mmpscope.analysis.schema import TYPES

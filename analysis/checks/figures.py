@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mmpscope.analysis.budget import TOTAL, Subject
-from mmpscope.analysis.diff_evidence import level_evidence
-from mmpscope.analysis.diff_scope import find_scope
-from mmpscope.analysis.diff_sides import ESTIMATES, is_estimated
-from mmpscope.analysis.diff_totals import compare_summaries, diff_types, forget_types
+from mmpscope.analysis.capability import find_estimates
+from mmpscope.analysis.checks.budget import TOTAL, Subject
+from mmpscope.analysis.diffs.evidence import level_evidence
+from mmpscope.analysis.diffs.scope import find_scope
+from mmpscope.analysis.diffs.sides import list_estimates
+from mmpscope.analysis.diffs.totals import compare_summaries, diff_types, forget_types
 from mmpscope.analysis.extent import find_extent
 from mmpscope.analysis.summary import sum_up
 from mmpscope.analysis.untold import find_untold
@@ -108,8 +109,8 @@ def _explain_both(pair: tuple[LoadedSnapshot, LoadedSnapshot], row: dict[str, An
         if row[f"{metric}_{side}"] is None or metric in (row[f"partial_{side}"] or "").split(", "):
             is_untold = row["type"] in find_untold(snapshot)
             reason = _UNTOLD if is_untold else _explain(snapshot, metric)
-        elif metric in ESTIMATES and is_estimated(snapshot.regions, other.regions):
-            reason = "only estimated, without VmFlags"
+        elif metric in list_estimates(snapshot.regions, other.regions):
+            reason = find_estimates(snapshot)[metric]
         reasons.append(reason)
     return join_sides(*reasons) or "both sides do not know the same parts of it"
 

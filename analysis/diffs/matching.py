@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Text
-from mmpscope.analysis.diff_rows import Figures, Half
-from mmpscope.analysis.diff_schema import DIFF_MATCHING
+from mmpscope.analysis.diffs.rows import Figures, Half
+from mmpscope.analysis.diffs.schema import DIFF_MATCHING
 from mmpscope.analysis.tables import build_table
 
 __all__ = ["UNMATCHED", "describe_matching", "summarize_matching"]
@@ -19,7 +19,7 @@ _FIGURES = ("committed", "size")
 
 
 def describe_matching(figures: Figures, halves: tuple[Half, Half], told: Mapping[str, Text]) -> pa.Table:
-    """Add up the bytes that were matched each way (columns of diff_schema.DIFF_MATCHING).
+    """Add up the bytes that were matched each way (columns of diffs.schema.DIFF_MATCHING).
 
     Of a cohort as much is matched as both sides have, since nobody can tell which blocks are which; of
     everything else all of it. The rest is not matched, and rows add up to what each side has.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.columns import RawColumns
-from mmpscope.analysis.diff_evidence import rest_alike
+from mmpscope.analysis.diffs.evidence import rest_alike
 from mmpscope.analysis.extent import ALL, NOTHING, SOME, TOTALS, Extent, find_extent, has_totals
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from mmpscope.analysis.diff_rows import Half
-from mmpscope.analysis.diff_sides import Side, find_offset, number_facts, number_values
+from mmpscope.analysis.diffs.rows import Half
+from mmpscope.analysis.diffs.sides import Side, find_offset, number_facts, number_values
 from mmpscope.analysis.intervals import Rows
 from numpy.typing import NDArray
 

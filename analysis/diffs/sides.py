@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Uints
-from mmpscope.analysis.diff_evidence import join_texts, list_alike, pair_names, pair_rights
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.evidence import join_texts, list_alike, pair_names, pair_rights
+from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.families import find_family
 from mmpscope.analysis.intervals import Ranges, Rows, Settled, find_common, find_ends, settle
 from mmpscope.analysis.mapping_count import find_counted

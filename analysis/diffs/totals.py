@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text
-from mmpscope.analysis.diff_notes import CLEAN
-from mmpscope.analysis.diff_rows import (
+from mmpscope.analysis.diffs.notes import CLEAN
+from mmpscope.analysis.diffs.rows import (
     WORDS,
     Figures,
     choose_words,
@@ -19,9 +19,9 @@ from mmpscope.analysis.diff_rows import (
     to_columns,
     to_signed,
 )
-from mmpscope.analysis.diff_schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
-from mmpscope.analysis.diff_scope import Scope
-from mmpscope.analysis.diff_sides import OUTSIDE, list_estimates
+from mmpscope.analysis.diffs.schema import DIFF_ROWS, DIFF_TOTALS, DIFF_TYPES, METRICS, SAME
+from mmpscope.analysis.diffs.scope import Scope
+from mmpscope.analysis.diffs.sides import OUTSIDE, list_estimates
 from mmpscope.analysis.exact_sums import Deltas, subtract
 from mmpscope.analysis.extent import NOTHING, SOME, find_extent
 from mmpscope.analysis.families import find_family
@@ -181,7 +181,7 @@ def _find_partial(summary: RawColumns, name: str) -> Bools:
 
 
 def diff_outside(summaries: Summaries) -> pa.Table:
-    """Return rows (diff_schema.DIFF_ROWS) for what is in the total and in no region, where it changed."""
+    """Return rows (diffs.schema.DIFF_ROWS) for what is in the total and in no region, where it changed."""
     rows = summaries.find(*OUTSIDE)
     figures = summaries.figures.take(rows)
     everywhere = np.ones(len(rows), np.bool_)
@@ -215,7 +215,7 @@ def _forget(deltas: Deltas, rows: Rows) -> Deltas:
 
 
 def diff_types(summaries: Summaries) -> pa.Table:
-    """Return the summaries row by row (columns of diff_schema.DIFF_TYPES)."""
+    """Return the summaries row by row (columns of diffs.schema.DIFF_TYPES)."""
     figures = summaries.figures
     columns: dict[str, object] = {"type": summaries.types, **to_columns(figures)}
     for name in _MORE:
@@ -228,7 +228,7 @@ def diff_types(summaries: Summaries) -> pa.Table:
 
 
 def diff_totals(summaries: Summaries, pair: Pair) -> pa.Table:
-    """Return one row a metric (columns of diff_schema.DIFF_TOTALS), with the reasons of what is unknown."""
+    """Return one row a metric (columns of diffs.schema.DIFF_TOTALS), with the reasons of what is unknown."""
     [place] = summaries.find(_TOTAL)
     growth = diff_types(summaries).column("note")[place].as_py()
     rows = []

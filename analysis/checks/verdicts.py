@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from mmpscope.analysis.budget import (
+from mmpscope.analysis.checks.budget import (
     AT_LEAST,
     LEAST_SAMPLES,
     MAPPINGS,
@@ -17,9 +17,9 @@ from mmpscope.analysis.budget import (
     Limit,
     Subject,
 )
-from mmpscope.analysis.check_figures import Figure, Pair
-from mmpscope.analysis.check_parts import Named, find_tail, has_folder, matches
-from mmpscope.analysis.check_schema import CANNOT_TELL, OK, VIOLATED
+from mmpscope.analysis.checks.figures import Figure, Pair
+from mmpscope.analysis.checks.parts import Named, find_tail, has_folder, matches
+from mmpscope.analysis.checks.schema import CANNOT_TELL, OK, VIOLATED
 from mmpscope.analysis.reporters.amounts import show_count, show_size
 
 __all__ = ["find_deviation", "find_median", "judge_alone", "judge_growth", "judge_new", "show_amount"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.schema import MODULES, Field
 
 __all__ = ["CANNOT_TELL", "CHECK", "MODULE_METRICS", "OK", "TOTAL_METRICS", "VIOLATED"]

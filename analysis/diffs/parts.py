@@ -9,8 +9,8 @@ from collections import deque
 from typing import Any
 
 import pyarrow as pa
-from mmpscope.analysis.diff_files import BackingFile, match_files
-from mmpscope.analysis.diff_schema import CHANGED, DIFF_MODULES, DIFF_THREADS, GONE, MOVED, NEW, REBUILT
+from mmpscope.analysis.diffs.files import BackingFile, match_files
+from mmpscope.analysis.diffs.schema import CHANGED, DIFF_MODULES, DIFF_THREADS, GONE, MOVED, NEW, REBUILT
 from mmpscope.analysis.schema import Field
 from mmpscope.analysis.tables import build_table
 
@@ -21,10 +21,10 @@ Pair = tuple[Row | None, Row | None]
 
 
 def diff_modules(a: pa.Table, b: pa.Table, *, same_instance: bool) -> pa.Table:
-    """List the modules that are not the same (columns of diff_schema.DIFF_MODULES), by path and address.
+    """List the modules that are not the same (columns of diffs.schema.DIFF_MODULES), by path and address.
 
     Modules are matched by path and address, then by path in the order of addresses, and of two instances as
-    their memory is: by build id or name without version (diff_files.py). Another address is a move within one
+    their memory is: by build id or name without version (files.py). Another address is a move within one
     instance; between two instances every address is another, and says nothing.
     """
     left, right = ([*_list_rows(side, "path", "address", "size", "build_id")] for side in (a, b))
@@ -120,7 +120,7 @@ def _both(name: str, pair: Pair) -> Row:
 
 
 def diff_threads(a: pa.Table, b: pa.Table, *, same_instance: bool = True) -> pa.Table:
-    """List the threads that came, went or changed their name (columns of diff_schema.DIFF_THREADS), by id.
+    """List the threads that came, went or changed their name (columns of diffs.schema.DIFF_THREADS), by id.
 
     A thread is known by its id and its start time; an id alone may have been given again. Between two
     instances it is known by its name, as many of one name as both have.

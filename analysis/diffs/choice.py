@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from mmpscope.analysis.diff_movers import choose_movers
-from mmpscope.analysis.diff_schema import SAME
-from mmpscope.analysis.diff_snapshots import DiffResult
+from mmpscope.analysis.diffs.movers import choose_movers
+from mmpscope.analysis.diffs.schema import SAME
+from mmpscope.analysis.diffs.snapshots import DiffResult
 from mmpscope.analysis.listing import keep_types
 
 __all__ = ["Choice", "choose_changes", "keep_changes"]
@@ -51,7 +51,7 @@ def choose_changes(result: DiffResult, types: Sequence[str], choice: Choice) -> 
 
 
 def keep_changes(changes: pa.Table, types: Sequence[str]) -> pa.Table:
-    """Keep the changes (columns of diff_schema.DIFF_ROWS) of some types on either side; none keeps all."""
+    """Keep the changes (columns of diffs.schema.DIFF_ROWS) of some types on either side; none keeps all."""
     if not types:
         return changes
     kinds = pa.array(types, pa.string())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mmpscope.analysis.diff_schema import METRICS
+from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.facts import get_number, show_fact
 from mmpscope.analysis.identity import identify
 from mmpscope.analysis.mapping_count import count_mappings
@@ -14,7 +14,7 @@ from mmpscope.analysis.summary import summarize
 from mmpscope.analysis.totals import TOTAL
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.diff_snapshots import DiffResult
+    from mmpscope.analysis.diffs.snapshots import DiffResult
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["Series", "Step", "put_ends", "read_series"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Bools, Numbers, Text, Uints
-from mmpscope.analysis.diff_notes import CLEAN, describe_growth, subtract_deltas
-from mmpscope.analysis.diff_schema import CHANGED, DIFF_ROWS, GONE, GROWN, METRICS, MOVED, NEW, SAME, SHRUNK
-from mmpscope.analysis.diff_sides import Side
+from mmpscope.analysis.diffs.notes import CLEAN, describe_growth, subtract_deltas
+from mmpscope.analysis.diffs.schema import CHANGED, DIFF_ROWS, GONE, GROWN, METRICS, MOVED, NEW, SAME, SHRUNK
+from mmpscope.analysis.diffs.sides import Side
 from mmpscope.analysis.exact_sums import Deltas, Spans, subtract, sum_spans
 from mmpscope.analysis.intervals import NO_ROW, Rows
 from mmpscope.analysis.tables import build_table
@@ -109,7 +109,7 @@ def _find_clean(side: Side) -> Numbers:
 def build_rows(
     a: tuple[Side, Half], b: tuple[Side, Half], figures: Figures, told: Mapping[str, object]
 ) -> pa.Table:
-    """Put rows together (columns of diff_schema.DIFF_ROWS); `told` has word, match and confidence."""
+    """Put rows together (columns of diffs.schema.DIFF_ROWS); `told` has word, match and confidence."""
     columns: dict[str, object] = {**told, "rows": np.ones(len(a[1].shown), np.uint64)}
     for (side, half), suffix in ((a, "a"), (b, "b")):
         placed = half.exists if half.placed is None else half.exists & half.placed

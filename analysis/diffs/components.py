@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Bools, Text, Uints
-from mmpscope.analysis.diff_moves import find_moves
-from mmpscope.analysis.diff_rows import (
+from mmpscope.analysis.diffs.moves import find_moves
+from mmpscope.analysis.diffs.rows import (
     WORDS,
     Half,
     build_rows,
@@ -20,9 +20,9 @@ from mmpscope.analysis.diff_rows import (
     find_unknown,
     name_masks,
 )
-from mmpscope.analysis.diff_schema import MOVED, SAME
-from mmpscope.analysis.diff_segments import FactSegments
-from mmpscope.analysis.diff_sides import Side
+from mmpscope.analysis.diffs.schema import MOVED, SAME
+from mmpscope.analysis.diffs.segments import FactSegments
+from mmpscope.analysis.diffs.sides import Side
 from mmpscope.analysis.exact_sums import Spans
 from mmpscope.analysis.intervals import NO_ROW, Rows, find_components
 
@@ -30,7 +30,7 @@ __all__ = ["diff_components"]
 
 
 def diff_components(a: Side, b: Side, segments: FactSegments, metrics: tuple[str, ...]) -> pa.Table:
-    """Compare two sides component by component (columns of diff_schema.DIFF_ROWS), by address.
+    """Compare two sides component by component (columns of diffs.schema.DIFF_ROWS), by address.
 
     Components that are the same are left out, unless one side does not know one of `metrics` where the other
     does: their row then says what is unknown.

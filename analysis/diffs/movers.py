@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Numbers, RawColumns
-from mmpscope.analysis.diff_schema import DIFF_ROWS, METRICS, OTHERS
+from mmpscope.analysis.diffs.schema import DIFF_ROWS, METRICS, OTHERS
 from mmpscope.analysis.exact_sums import Deltas, Spans, sum_deltas, sum_spans
 from mmpscope.analysis.tables import build_table
 

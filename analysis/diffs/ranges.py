@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Text
-from mmpscope.analysis.diff_rows import Half, build_rows, compare_halves
-from mmpscope.analysis.diff_schema import CHANGED, GONE, NEW
-from mmpscope.analysis.diff_segments import NOTHING, FactSegments
-from mmpscope.analysis.diff_sides import Side
+from mmpscope.analysis.diffs.rows import Half, build_rows, compare_halves
+from mmpscope.analysis.diffs.schema import CHANGED, GONE, NEW
+from mmpscope.analysis.diffs.segments import NOTHING, FactSegments
+from mmpscope.analysis.diffs.sides import Side
 from mmpscope.analysis.exact_sums import Spans
 from mmpscope.analysis.intervals import NO_ROW, Ranges, Rows, merge_like
 
@@ -22,7 +22,7 @@ _WORDS = (NEW, GONE, CHANGED, None)
 
 
 def diff_ranges(a: Side, b: Side, segments: FactSegments) -> pa.Table:
-    """List the ranges whose facts differ (columns of diff_schema.DIFF_ROWS), by address.
+    """List the ranges whose facts differ (columns of diffs.schema.DIFF_ROWS), by address.
 
     Counters are shown where a range is made of whole regions on a side, and are unknown elsewhere; the size
     is always exact.

@@ -10,18 +10,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.analysis.columns import Text
-from mmpscope.analysis.diff_evidence import level_evidence
-from mmpscope.analysis.diff_keyed import combine_codes, compare_keyed, join_sides, number_keys
-from mmpscope.analysis.diff_rows import WORDS, build_rows, choose_words, find_unknown, name_masks
-from mmpscope.analysis.diff_schema import DIFF_ROWS, SAME
-from mmpscope.analysis.diff_sides import list_compared, read_sides
-from mmpscope.analysis.diff_units import Units, describe_units, name_size_class
+from mmpscope.analysis.diffs.evidence import level_evidence
+from mmpscope.analysis.diffs.keyed import combine_codes, compare_keyed, join_sides, number_keys
+from mmpscope.analysis.diffs.rows import WORDS, build_rows, choose_words, find_unknown, name_masks
+from mmpscope.analysis.diffs.schema import DIFF_ROWS, SAME
+from mmpscope.analysis.diffs.sides import list_compared, read_sides
+from mmpscope.analysis.diffs.units import Units, describe_units, name_size_class
 from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.extent import ALL
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.diff_snapshots import DiffResult
+    from mmpscope.analysis.diffs.snapshots import DiffResult
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["GROUPINGS", "group_changes"]
@@ -35,7 +35,7 @@ _SEPARATOR = re.compile(r"[/\\]")
 def group_changes(
     pair: tuple[LoadedSnapshot, LoadedSnapshot], result: DiffResult, by: str, types: Sequence[str] = ()
 ) -> pa.Table:
-    """Compare two snapshots group by group (columns of diff_schema.DIFF_ROWS), in both modes alike.
+    """Compare two snapshots group by group (columns of diffs.schema.DIFF_ROWS), in both modes alike.
 
     ``by`` is one of GROUPINGS; ``unit`` names the group, (none) what has no such fact, and (no region) what
     the total has besides: page tables. ``types`` of memory alone are grouped; none stands for all. Every

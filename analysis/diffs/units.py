@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from mmpscope.analysis.columns import Bools, RawColumns, Text, Uints
-from mmpscope.analysis.diff_files import BackingFile
-from mmpscope.analysis.diff_sides import Side
+from mmpscope.analysis.diffs.files import BackingFile
+from mmpscope.analysis.diffs.sides import Side
 from mmpscope.analysis.intervals import Rows
 from numpy.typing import NDArray
 

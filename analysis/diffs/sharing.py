@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from mmpscope.analysis.diff_evidence import pair_paths
-from mmpscope.analysis.diff_sides import read_side
+from mmpscope.analysis.diffs.evidence import pair_paths
+from mmpscope.analysis.diffs.sides import read_side
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot

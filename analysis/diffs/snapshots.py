@@ -6,25 +6,25 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-from mmpscope.analysis.diff_components import diff_components
-from mmpscope.analysis.diff_evidence import level_evidence
-from mmpscope.analysis.diff_free import diff_free
-from mmpscope.analysis.diff_instances import Matched, diff_instances
-from mmpscope.analysis.diff_movers import choose_movers
-from mmpscope.analysis.diff_parts import diff_modules, diff_threads
-from mmpscope.analysis.diff_ranges import diff_ranges
-from mmpscope.analysis.diff_rest import diff_rest
-from mmpscope.analysis.diff_schema import DIFF_MATCHING, DIFF_ROWS, METRICS
-from mmpscope.analysis.diff_scope import Scope, find_scope
-from mmpscope.analysis.diff_segments import split_facts
-from mmpscope.analysis.diff_sharing import share_addresses
-from mmpscope.analysis.diff_sides import (
+from mmpscope.analysis.diffs.components import diff_components
+from mmpscope.analysis.diffs.evidence import level_evidence
+from mmpscope.analysis.diffs.free import diff_free
+from mmpscope.analysis.diffs.instances import Matched, diff_instances
+from mmpscope.analysis.diffs.movers import choose_movers
+from mmpscope.analysis.diffs.parts import diff_modules, diff_threads
+from mmpscope.analysis.diffs.ranges import diff_ranges
+from mmpscope.analysis.diffs.rest import diff_rest
+from mmpscope.analysis.diffs.schema import DIFF_MATCHING, DIFF_ROWS, METRICS
+from mmpscope.analysis.diffs.scope import Scope, find_scope
+from mmpscope.analysis.diffs.segments import split_facts
+from mmpscope.analysis.diffs.sharing import share_addresses
+from mmpscope.analysis.diffs.sides import (
     keep_common,
     list_compared,
     narrow_sides,
     read_sides,
 )
-from mmpscope.analysis.diff_totals import (
+from mmpscope.analysis.diffs.totals import (
     Summaries,
     compare_summaries,
     diff_outside,
@@ -32,7 +32,7 @@ from mmpscope.analysis.diff_totals import (
     diff_types,
     forget_types,
 )
-from mmpscope.analysis.diff_units import describe_units
+from mmpscope.analysis.diffs.units import describe_units
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.extent import ALL, NOTHING, SOME
 from mmpscope.analysis.identity import (
@@ -64,7 +64,7 @@ _OTHER_TYPES = "; types are not compared, since they rest on other facts in a th
 
 @dataclass(frozen=True)
 class DiffResult:
-    """Two snapshots compared; the columns of each table are in diff_schema.DIFF_TABLES.
+    """Two snapshots compared; the columns of each table are in diffs.schema.DIFF_TABLES.
 
     `mode` is same or different, and `mode_reason` says why and what follows; `scope` how much can be
     compared. The deltas of `components`, and those of `movers`, add up to those of `totals` where all figures
@@ -113,7 +113,7 @@ def diff(
     `mode` is same or different; by default the identity decides; snapshots that do not tell are compared as
     one instance, unless they have no address in common. Where one has no address space all is unknown, and
     nothing is new or gone; where one lists a part of its regions, or totals only, what both know for sure is
-    compared. `metric` (diff_schema.METRICS) ranks the movers, of which `limit` are shown (0: all). Raises
+    compared. `metric` (diffs.schema.METRICS) ranks the movers, of which `limit` are shown (0: all). Raises
     UsageError for other words.
     """
     check_words(metric, limit)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
-from mmpscope.analysis.diff_schema import DIFF_FREE, GROWN, SAME, SHRUNK
-from mmpscope.analysis.diff_scope import Scope
+from mmpscope.analysis.diffs.schema import DIFF_FREE, GROWN, SAME, SHRUNK
+from mmpscope.analysis.diffs.scope import Scope
 from mmpscope.analysis.extent import ALL
 from mmpscope.analysis.freespace import find_snapshot_holes
 from mmpscope.analysis.mapping_count import find_counted
@@ -32,7 +32,7 @@ class _Hole(NamedTuple):
 
 
 def diff_free(a: LoadedSnapshot, b: LoadedSnapshot, scope: Scope, *, same_instance: bool) -> pa.Table:
-    """Compare the largest free blocks of both sides (columns of diff_schema.DIFF_FREE): one row, or none.
+    """Compare the largest free blocks of both sides (columns of diffs.schema.DIFF_FREE): one row, or none.
 
     Which regions did it is told within one instance: those of b that lie in what was the largest block of a,
     and those of a that lie in what is the largest of b, where there is such a change. Of equally large blocks

@@ -1,0 +1,1 @@
+"""What changed between snapshots: `mmpscope.analysis.diff` and what its answer is made of."""
