@@ -1,0 +1,1 @@
+"""How figures move over a series of snapshots, and whether that is growth."""
