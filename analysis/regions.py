@@ -115,11 +115,9 @@ def _gather(snapshot: LoadedSnapshot) -> Surroundings:
 
 def _append_raw(table: pa.Table, snapshot: LoadedSnapshot) -> pa.Table:
     """Append the raw columns; one that has the name of a column of ours becomes raw.NAME."""
-    raw = snapshot.raw_regions
+    raw, columns = snapshot.raw_regions, dict(zip(table.column_names, table.columns, strict=True))
     for name in raw.column_names:
         if name not in _NOT_SHOWN:
-            shown = f"raw.{name}" if name in table.column_names else name
-            table = table.append_column(shown, raw.column(name))
-    table = keep_exact_in_pandas(table)
+            columns[f"raw.{name}" if name in columns else name] = raw.column(name)
     rules = {"mmpscope.rules": snapshot.rules_version}
-    return table.replace_schema_metadata({**table.schema.metadata, **rules})
+    return keep_exact_in_pandas(pa.table(columns, metadata=rules))

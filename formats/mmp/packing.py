@@ -15,15 +15,17 @@ from mmpscope.formats.model import Fact
 
 __all__ = ["Bounds", "measure", "pack", "unpack"]
 
-# What follows the first byte: so many bytes in all, or a length of so many bytes and then as many bytes or
-# items.
-_FIXED: dict[int, int] = {
-    **dict.fromkeys((192, 194, 195), 0),
-    **{0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD3: 8},
+# What the first byte of a value tells: how many bytes the whole of it has; or how many bytes of a length follow,
+# and then as many bytes or items.
+_SIZES: dict[int, int] = {
+    **dict.fromkeys((*range(0x80), *range(0xE0, 0x100), 0xC0, 0xC2, 0xC3), 1),
+    **{0xA0 | size: 1 + size for size in range(0x20)},
+    **{0xCA: 5, 0xCB: 9, 0xCC: 2, 0xCD: 3, 0xCE: 5, 0xCF: 9, 0xD0: 2, 0xD1: 3, 0xD2: 5, 0xD3: 9},
 }
 _BYTES: dict[int, int] = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
 _ARRAYS: dict[int, int] = {0xDC: 2, 0xDD: 4}
 _MAPS: dict[int, int] = {0xDE: 2, 0xDF: 4}
+_TEXTS = frozenset((*range(0xA0, 0xC0), 0xD9, 0xDA, 0xDB))
 
 
 class Bounds(NamedTuple):
@@ -66,50 +68,47 @@ def measure(data: bytes, start: int, bounds: Bounds) -> int:
     TruncatedError where it runs past the end of ``data``, CorruptError where it is no value of ours,
     LimitError where it is nested too deeply or holds too many values.
     """
-    position = start
-    missing = [1]  # items still to come in each open container; a map counts its keys and its values
-    in_map = [False]
-    values = 1
-    while missing:
-        if not missing[-1]:
-            missing.pop()
-            in_map.pop()
+    position, end, values = start, len(data), 1
+    missing, in_map = 1, False  # items still to come in the innermost container; a map counts keys and values
+    outer: list[tuple[int, bool]] = []
+    while missing or outer:
+        if not missing:
+            missing, in_map = outer.pop()
             continue
-        is_key = in_map[-1] and missing[-1] % 2 == 0
-        missing[-1] -= 1
-        if position >= len(data):
+        if position >= end:
             raise TruncatedError("a packed value is cut off")
         first = data[position]
+        if in_map and not missing & 1 and first not in _TEXTS:
+            raise CorruptError("a map has a key that is no string")
+        missing -= 1
+        size = _SIZES.get(first)
+        if size is not None:  # most values: one look-up has to do, as every payload is measured
+            position += size
+            continue
         position, items = _step(data, position)
         values += items
-        if is_key and not (0xA0 <= first <= 0xBF or 0xD9 <= first <= 0xDB):
-            raise CorruptError("a map has a key that is no string")
-        if position + items > len(data):
+        if position + items > end:
             raise TruncatedError("a packed value is cut off")
         if values > bounds.values:
             raise LimitError(f"a packed value holds more than {bounds.values} values")
         if items:
-            missing.append(items)
-            in_map.append(0x80 <= first <= 0x8F or first in _MAPS)
-            if len(missing) - 1 > bounds.depth:
+            outer.append((missing, in_map))
+            missing, in_map = items, first <= 0x8F or first in _MAPS
+            if len(outer) > bounds.depth:
                 raise LimitError(f"a packed value is nested more than {bounds.depth} levels deep")
+    if position > end:
+        raise TruncatedError("a packed value is cut off")
     return position
 
 
 def _step(data: bytes, position: int) -> tuple[int, int]:
-    """Return the position after one head with its bytes, and the number of items that follow it."""
+    """Return the position after a head with its bytes, and the number of items that follow it."""
     first = data[position]
     position += 1
-    if first <= 0x7F or first >= 0xE0:
-        return position, 0
     if first <= 0x8F:
         return position, 2 * (first & 0x0F)
     if first <= 0x9F:
         return position, first & 0x0F
-    if first <= 0xBF:
-        return position + (first & 0x1F), 0
-    if first in _FIXED:
-        return position + _FIXED[first], 0
     width = _BYTES.get(first) or _ARRAYS.get(first) or _MAPS.get(first)
     if width is None:
         raise CorruptError(f"byte 0x{first:02x} begins no value that a .mmp file may hold")
