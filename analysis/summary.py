@@ -21,7 +21,7 @@ from mmpscope.analysis.untold import find_untold
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["Summary", "sum_up", "summarize"]
+__all__ = ["Summary", "sum_rows", "sum_up", "summarize"]
 
 _FREE, _UNUSABLE, _PAGE_TABLE = "Free", "Unusable", "Page Table"
 _OUTSIDE = (_PAGE_TABLE, _UNUSABLE)
@@ -59,15 +59,23 @@ def summarize(snapshot: LoadedSnapshot) -> pa.Table:
 
 def sum_up(snapshot: LoadedSnapshot) -> Summary:
     """Return the answer of `summarize`, and what its Total leaves out."""
-    extent = find_extent(snapshot)
-    if extent.shown == NOTHING:
-        rows, left_out = {name: TypeSums({}, set()) for name in (TOTAL, *TYPES)}, _LeftOut()
-    elif extent.shown != ALL and has_totals(snapshot):
-        rows, left_out = _take_totals(snapshot)
-    else:
-        rows, left_out = _sum_regions(snapshot, is_whole=extent.shown == ALL)
+    rows, left_out = _sum_snapshot(snapshot)
     named = {name: frozenset(left_out.get(name, ())) for name in _SUMMED}
     return Summary(_build([(name, rows[name]) for name in (TOTAL, *TYPES)]), named)
+
+
+def sum_rows(snapshot: LoadedSnapshot) -> Mapping[str, TypeSums]:
+    """Return the rows of `summarize` by type before they are a table: of many snapshots one table is made."""
+    return _sum_snapshot(snapshot)[0]
+
+
+def _sum_snapshot(snapshot: LoadedSnapshot) -> tuple[dict[str, TypeSums], _LeftOut]:
+    extent = find_extent(snapshot)
+    if extent.shown == NOTHING:
+        return {name: TypeSums({}, set()) for name in (TOTAL, *TYPES)}, _LeftOut()
+    if extent.shown != ALL and has_totals(snapshot):
+        return _take_totals(snapshot)
+    return _sum_regions(snapshot, is_whole=extent.shown == ALL)
 
 
 def _sum_regions(snapshot: LoadedSnapshot, *, is_whole: bool) -> tuple[dict[str, TypeSums], _LeftOut]:

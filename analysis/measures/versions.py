@@ -1,0 +1,50 @@
+"""Which build of its program a process runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.facts import get_map, get_number, show_fact
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["find_version"]
+
+
+def find_version(snapshot: LoadedSnapshot) -> str | None:
+    """Return the build id of the main program, else time stamp and size of its image (PE), else None.
+
+    The program is the module of the path of the process, else that of its entry point (AT_ENTRY of
+    getauxval(3)) or image base.
+    """
+    modules = snapshot.decode_raw("modules")
+    row = _find_program(snapshot, modules)
+    if row is None:
+        return None
+    build = modules.text("build_id")
+    if (known := build.values[int(build.codes[row])]) is not None:
+        return known
+    stamp, low, high = (modules.numbers(name) for name in ("timestamp", "low", "high"))
+    if not (stamp.is_known[row] and low.is_known[row] and high.is_known[row]):
+        return None
+    return f"{int(stamp.values[row]):08X}-{int(high.values[row] - low.values[row]):X}"
+
+
+def _find_program(snapshot: LoadedSnapshot, modules: RawColumns) -> int | None:
+    process = snapshot.process
+    exe = _normalize(show_fact(process.get("exe")) or "")
+    rows = np.flatnonzero(modules.text("path").match(lambda path: bool(exe) and _normalize(path) == exe))
+    entry = get_number(get_map(process, "auxv"), "AT_ENTRY")
+    inside = get_number(process, "image_base") if entry is None else entry
+    if not len(rows) and inside is not None:
+        low, high = (modules.numbers(name).values for name in ("low", "high"))
+        rows = np.flatnonzero((low <= np.uint64(inside)) & (high > np.uint64(inside)))
+    return int(rows[0]) if len(rows) else None
+
+
+def _normalize(path: str) -> str:
+    """Write one path always alike: Windows tells no case apart, Linux says where a file was deleted."""
+    return path.lower() if "\\" in path else path.removesuffix(" (deleted)")
