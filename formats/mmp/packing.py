@@ -15,8 +15,8 @@ from mmpscope.formats.model import Fact
 
 __all__ = ["Bounds", "measure", "pack", "unpack"]
 
-# What the first byte of a value tells: how many bytes the whole of it has; or how many bytes of a length follow,
-# and then as many bytes or items.
+# What the first byte of a value tells: how many bytes the whole of it has; or how many bytes of a length
+# follow, and then as many bytes or items.
 _SIZES: dict[int, int] = {
     **dict.fromkeys((*range(0x80), *range(0xE0, 0x100), 0xC0, 0xC2, 0xC3), 1),
     **{0xA0 | size: 1 + size for size in range(0x20)},
