@@ -12,9 +12,9 @@ __all__ = ["MAPPINGS", "start_mapper"]
 MAPPINGS = 33_000
 
 
-def start_mapper(options: Options) -> Scenario:
-    """Start the mapper, blocked once it has made its mappings (33,000, or 500 for a quick run)."""
+def start_mapper(options: Options, mappings: int = MAPPINGS) -> Scenario:
+    """Start the mapper, blocked once it has made its mappings; 500 of them for a quick run."""
     folder = options.folder / "backing"
     folder.mkdir(exist_ok=True)
     program = build_program(Path(__file__).with_name("mapper.c"), options.folder)
-    return Scenario(program, folder, str(500 if options.quick else MAPPINGS))
+    return Scenario(program, folder, str(500 if options.quick else mappings))

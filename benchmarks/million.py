@@ -18,9 +18,20 @@ from benchmarks.mapper import start_mapper
 
 if TYPE_CHECKING:
     from mmpscope.formats.mmp.columns import Plain
-    from mmpscope.formats.model import Snapshot
+    from mmpscope.formats.model import Snapshot, Table
 
-__all__ = ["REGIONS", "make_changed", "make_million", "repeat_regions", "write_changed", "write_text"]
+__all__ = [
+    "REGIONS",
+    "decode_regions",
+    "encode_regions",
+    "make_changed",
+    "make_million",
+    "read_snapshot",
+    "repeat_regions",
+    "vary_counters",
+    "write_changed",
+    "write_text",
+]
 
 REGIONS = 1_000_000
 _MAPPER_LOW, _MAPPER_HIGH = 0x200000000000, 0x300000000000
@@ -47,7 +58,8 @@ def make_changed(million: Path) -> Path:
     return output
 
 
-def _read(path: str) -> Snapshot:
+def read_snapshot(path: str) -> Snapshot:
+    """Read the first snapshot of a file."""
     from mmpscope.formats.registry import open_source
 
     source = open_source(path)
@@ -57,7 +69,8 @@ def _read(path: str) -> Snapshot:
         source.close()
 
 
-def _decode(snapshot: Snapshot) -> dict[str, Plain]:
+def decode_regions(snapshot: Snapshot) -> dict[str, Plain]:
+    """Decode the regions, so that values can be changed in place."""
     from mmpscope.formats.mmp.columns import Plain, decode_table
 
     table = snapshot.tables["regions"]
@@ -67,19 +80,25 @@ def _decode(snapshot: Snapshot) -> dict[str, Plain]:
     }
 
 
-def _write(snapshot: Snapshot, columns: dict[str, Plain], path: str) -> None:
-    from mmpscope.formats.mmp import write_file
+def encode_regions(columns: dict[str, Plain]) -> Table:
+    """Encode a table of regions as the collector does."""
     from mmpscope.formats.mmp.columns import encode_table
 
     columns["size"] = columns["size"]._replace(len_of="start")
-    snapshot.tables = {**snapshot.tables, "regions": encode_table(columns, len(columns["start"].values))}
+    return encode_table(columns, len(columns["start"].values))
+
+
+def _write(snapshot: Snapshot, columns: dict[str, Plain], path: str) -> None:
+    from mmpscope.formats.mmp import write_file
+
+    snapshot.tables = {**snapshot.tables, "regions": encode_regions(columns)}
     write_file(path, [snapshot], force=True)
 
 
 def repeat_regions(collected: str, output: str, count: int) -> None:
     """Write a snapshot of ``count`` regions made from those of a collected mapper."""
-    snapshot = _read(collected)
-    columns = _decode(snapshot)
+    snapshot = read_snapshot(collected)
+    columns = decode_regions(snapshot)
     starts, sizes = columns["start"].values, columns["size"].values
     rows = [row for row, start in enumerate(starts) if _MAPPER_LOW <= start < _MAPPER_HIGH]
     span = starts[rows[-1]] + sizes[rows[-1]] - starts[rows[0]]
@@ -90,11 +109,11 @@ def repeat_regions(collected: str, output: str, count: int) -> None:
     }
     moved = [start + row // len(rows) * span for row, start in enumerate(repeated["start"].values)]
     repeated["start"] = repeated["start"]._replace(values=moved)
-    _vary(repeated, random.Random(_SEED), range(len(rows), count))
+    vary_counters(repeated, random.Random(_SEED), range(len(rows), count))
     _write(snapshot, repeated, output)
 
 
-def _vary(columns: dict[str, Plain], chance: random.Random, rows: Iterable[int]) -> None:
+def vary_counters(columns: dict[str, Plain], chance: random.Random, rows: Iterable[int]) -> None:
     """Take some private dirty pages off each of these rows, in every counter that counts them."""
     residents = [cast("list[int]", columns[name].values) for name in _RESIDENTS]
     private, anonymous = columns["Private_Dirty"].values, columns["Anonymous"].values
@@ -107,12 +126,12 @@ def _vary(columns: dict[str, Plain], chance: random.Random, rows: Iterable[int])
 
 def write_changed(million: str, output: str) -> None:
     """Write the snapshot again with one region in a hundred changed: counters, size, or gone."""
-    snapshot = _read(million)
-    columns = _decode(snapshot)
+    snapshot = read_snapshot(million)
+    columns = decode_regions(snapshot)
     count = len(columns["start"].values)
     chance = random.Random(_SEED)
     changed = chance.sample(range(count), count // 100)
-    _vary(columns, chance, changed[::3])
+    vary_counters(columns, chance, changed[::3])
     sizes = cast("list[int]", columns["size"].values)
     for row in changed[1::3]:
         sizes[row] = max(sizes[row] - _PAGE, _PAGE)
@@ -146,4 +165,4 @@ def _make_blocks(columns: dict[str, Plain]) -> Iterator[str]:
 def write_text(million: str, output: str) -> None:
     """Write the regions of a snapshot as the kernel words them in smaps."""
     with Path(output).open("w") as text:
-        text.writelines(_make_blocks(_decode(_read(million))))
+        text.writelines(_make_blocks(decode_regions(read_snapshot(million))))
