@@ -1,4 +1,4 @@
-"""Inputs to snapshots: files of any readable format, some of their snapshots, patterns, folders, a pipe."""
+"""Inputs to snapshots: files of any readable format, some of their snapshots, folders, patterns, URIs, a pipe."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.remote import is_uri, list_remote, open_remote
 from mmpscope.formats.errors import FormatError, InputError, MmpError
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.proc.beside import join_files, read_beside
 from mmpscope.formats.registry import open_source
 from mmpscope.formats.source import Entry, Source
+from mmpscope.formats.whole import read_whole
 
 if TYPE_CHECKING:
     from mmpscope.analysis.rules import Rule
@@ -46,7 +48,8 @@ def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) 
     """Load snapshots, in the order given; their tables are read when they are asked for.
 
     An input is a file of any readable format (also packed, or an archive of such files), ``-`` for standard
-    input, a captured /proc, another folder (its files, sorted), or a pattern such as ``*.mmp``. Of a folder
+    input, a captured /proc, another folder (its files, sorted), a pattern such as ``*.mmp``, or a URI that
+    pyarrow.fs reads, such as ``s3://bucket/run.mmp``, which may be a folder or a pattern as well. Of a folder
     or pattern, 12.status, 12.cmdline, 12.limits and 12.smaps_rollup belong to 12.smaps (or 12.maps).
     ``file.mmp#3`` is one snapshot, ``#-1`` the last, ``#0:5`` the first five; a file whose very name has the
     ``#`` goes first. ``partial`` takes the whole snapshots of a damaged file. ``rules`` is a TOML file of
@@ -85,13 +88,12 @@ def open_inputs(
     ``skip`` is told each file of a folder or pattern that cannot be read.
     """
     for text in map(str, inputs):
-        choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
-        name = text if choice is None else choice["path"]
+        name, choice = _split_choice(text)
         paths, count = expand_input(name), 0
         is_named = paths == [name]
         for path, others in join_files(paths):
             try:
-                source = open_source(path, partial=partial, beside=read_beside(others))
+                source = _open(path, others, partial)
             except (FormatError, InputError) as error:
                 if is_named:
                     raise
@@ -101,6 +103,24 @@ def open_inputs(
             yield _choose_of(source, path, choice, latest=latest, is_named=is_named)
         if not count:
             raise refuse_all(name, len(paths))
+
+
+def _split_choice(text: str) -> tuple[str, re.Match[str] | None]:
+    """Part FILE#3; a file whose very name has the # goes first."""
+    choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
+    return (text if choice is None else choice["path"]), choice
+
+
+def _open(path: str, others: Mapping[str, str], partial: bool) -> Source:
+    if not is_uri(path):
+        return open_source(path, partial=partial, beside=read_beside(others))
+    beside = {item: _read_remote(other) for item, other in others.items()}
+    return open_source(path, partial=partial, beside=beside, stream=open_remote(path))
+
+
+def _read_remote(uri: str) -> bytes:
+    with open_remote(uri) as stream:
+        return read_whole(stream)
 
 
 def refuse_all(name: str, count: int) -> InputError:
@@ -117,6 +137,8 @@ def expand_input(text: str) -> list[str]:
     """
     if not text:  # as an unset variable of a shell leaves it; Path("") would be the current folder
         raise UsageError("the name of an input is empty. Give a file, a folder or -")
+    if is_uri(text):
+        return list_remote(text)
     path = Path(text)
     if text == _STDIN or path.is_file() or (path.is_dir() and _is_captured(path)):
         return [text]

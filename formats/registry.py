@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import BinaryIO
 
 from mmpscope.formats.containers.packed import unwrap
 from mmpscope.formats.errors import CorruptError, FormatError, InputError, TruncatedError, UnknownFormatError
@@ -66,18 +67,23 @@ def find_format(head: bytes) -> Format | None:
 
 
 def open_source(
-    path: str | os.PathLike[str], *, partial: bool = False, beside: Mapping[str, bytes] | None = None
+    path: str | os.PathLike[str],
+    *,
+    partial: bool = False,
+    beside: Mapping[str, bytes] | None = None,
+    stream: BinaryIO | None = None,
 ) -> Source:
     """Open an input of any format; `-` is standard input, packed content is unpacked on the way.
 
     A folder is an input only where it is a captured /proc. With ``partial``, damage is survived and listed in
-    the faults of the source. ``beside`` are other files of the process, as `Input` has them. InputError
-    where the system does not let us read it, UnknownFormatError where
-    no reader takes its content, other FormatErrors where it is damaged.
+    the faults of the source. ``beside`` are other files of the process, as `Input` has them. ``stream`` is
+    content that is open already, which is then only called ``path``. InputError where the system does not
+    let us read it, UnknownFormatError where no reader takes its content, other FormatErrors where it is
+    damaged.
     """
-    if Path(path).is_dir():
+    if stream is None and Path(path).is_dir():
         return _open_folder(path)
-    with _opening(path, partial) as (known, given, faults):
+    with _opening(path, partial, stream) as (known, given, faults):
         source = known.open(given._replace(beside=beside or {}))
     source.faults.extend(faults)
     return source
@@ -122,13 +128,18 @@ def _open_folder(path: str | os.PathLike[str]) -> Source:
 
 
 @contextmanager
-def _opening(path: str | os.PathLike[str], partial: bool) -> Iterator[tuple[Format, Input, list[Fault]]]:
+def _opening(
+    path: str | os.PathLike[str], partial: bool, stream: BinaryIO | None = None
+) -> Iterator[tuple[Format, Input, list[Fault]]]:
     """Unpack an input and find its format; what goes wrong while it is read is said with its name."""
     name = os.fspath(path)
     shown = "standard input" if name == "-" else name
     faults: list[Fault] = []
     with _explaining(shown), ExitStack() as opened:
-        stream = sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
+        if stream is not None:
+            opened.enter_context(stream)
+        else:
+            stream = sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
         is_piped = name == "-" or not stream.seekable()
         stream, head = unwrap(stream, partial, faults, opened)
         if is_piped and not head:  # unlike an empty file, which may be a process without memory
