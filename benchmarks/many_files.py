@@ -1,36 +1,45 @@
 """Makes the many files of the compare and dataset figures: real captures, varied, written by our own writer.
 
-Deterministic by seed. One file in ``_TWINS`` has regions that no other has; the rest differ in who, where and
-when they are alone, as reading a file costs the same whether or not another one has the same regions.
+The captures are of Python with libraries that are installed here anyway. Variation is deterministic by seed.
+One file in ``_TWINS`` has regions that no other has; the rest differ in who, where and when they are alone,
+as reading a file costs the same whether or not another one has the same regions.
 """
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterator, Mapping
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from benchmarks.commands import ROOT, call_in_child
+from benchmarks.commands import call_in_child, find_script
 from benchmarks.figures import Options
+from benchmarks.million import decode_columns, encode_regions, read_snapshot, vary_counters
 
 if TYPE_CHECKING:
     from mmpscope.formats.mmp.columns import Plain
-    from mmpscope.formats.model import Fact, Facts, Snapshot, Table
+    from mmpscope.formats.model import Facts, Snapshot
 
-__all__ = ["FILES", "REGIONS", "count_files", "make_many", "vary_samples", "write_many"]
+__all__ = ["FILES", "count_files", "make_many", "vary_captures", "write_many"]
 
 FILES = 10_000
-REGIONS = 500
-_BASES = ("linux-java-v1.0.mmp", "linux-python-v1.0.mmp", "linux-arenas-v1.0.mmp")
+_PROGRAMS = {
+    "pandas": "import pandas; print(flush=True); input()",
+    "pyarrow": "import pyarrow.parquet; print(flush=True); input()",
+}
+"""Of some 650 and 310 mappings: 500 on average."""
 _TWINS = 50
 _HOSTS = 40
-_COPIES_AT = 0x10_0000_0000
-"""Where copies of unnamed memory are put: below everything that Linux maps by itself."""
+_MOVED_FROM, _MOVED_TO = 0x7000_0000_0000, 0x8000_0000_0000
+"""What Linux puts where it likes on x86_64: libraries, stacks, unnamed memory; it is moved down together."""
+_MOST_PAGES = 1 << 20
 _PAGE = 4096
 _RESIDENTS = ("Rss", "Pss", "Pss_Dirty", "Private_Dirty", "Referenced", "Anonymous")
+_ADDRESSES = {"regions": ("start",), "modules": ("base", "low", "high"), "threads": ("sp", "ip")}
 _SEED = 6
 _HOUR_NS = 3600 * 10**9
 
@@ -45,74 +54,74 @@ def make_many(options: Options, count: int) -> Path:
     folder = options.folder / f"many-{count}"
     if not folder.is_dir():
         folder.mkdir()
-        call_in_child(__name__, "write_many", str(folder), count)
+        captures = [_collect(options, name) for name in _PROGRAMS]
+        call_in_child(__name__, "write_many", str(folder), count, *map(str, captures))
     return folder
 
 
-def write_many(folder: str, count: int) -> None:
-    """Write ``count`` files of one snapshot of about ``REGIONS`` regions each."""
+def _collect(options: Options, name: str) -> Path:
+    """Collect a Python program that waits, unless that was done before."""
+    output = options.folder / f"{name}.mmp"
+    if not output.exists():
+        command = [sys.executable, "-c", _PROGRAMS[name]]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            collect = [find_script("mmp-collect"), str(process.pid), "-o", str(output), "--quiet"]
+            subprocess.run(collect, check=True)
+            process.kill()
+    return output
+
+
+def write_many(folder: str, count: int, *captures: str) -> None:
+    """Write ``count`` files of one snapshot each."""
     from mmpscope.formats.mmp import write_file
 
-    for number, snapshot in enumerate(vary_samples(count)):
+    for number, snapshot in enumerate(vary_captures(captures, count)):
         write_file(Path(folder, f"{number:06d}.mmp"), [snapshot])
 
 
-def vary_samples(count: int, regions: int = REGIONS) -> Iterator[Snapshot]:
-    """Yield ``count`` snapshots of about ``regions`` regions each, made from the samples in turn."""
+def vary_captures(captures: Sequence[str], count: int) -> Iterator[Snapshot]:
+    """Yield ``count`` snapshots made from captures in turn."""
     chance = random.Random(_SEED)
-    bases = [_read_sample(name) for name in _BASES]
-    recent: dict[int, Snapshot] = {}
+    bases = [read_snapshot(path) for path in captures]
+    recent = dict(enumerate(bases))
     for number in range(count):
         kind = number % len(bases)
         if number % _TWINS < len(bases):
-            recent[kind] = _vary_regions(bases[kind], regions, chance)
+            recent[kind] = _vary_memory(bases[kind], chance)
         yield _vary_identity(recent[kind], number, chance)
 
 
-def _read_sample(name: str) -> Snapshot:
-    from mmpscope.formats.mmp import open_file
+def _vary_memory(base: Snapshot, chance: random.Random) -> Snapshot:
+    """Move a process to other addresses, and take some of what is resident off it."""
+    from mmpscope.formats.mmp import encode_table
 
-    with open_file(ROOT / "samples" / name) as file:
-        return file.read(len(file.entries) - 1)
-
-
-def _vary_regions(base: Snapshot, regions: int, chance: random.Random) -> Snapshot:
-    """Move the unnamed memory of a snapshot in copies to free addresses, and vary what is resident."""
-    from mmpscope.formats.mmp import decode_table, encode_table
-    from mmpscope.formats.mmp.columns import Plain
-
-    stored = base.tables["regions"]
-    columns = {name: list(values) for name, values in decode_table(stored).items()}
-    _add_copies(columns, regions, chance)
-    _vary_residents(columns, chance)
-    order = sorted(range(len(columns["start"])), key=columns["start"].__getitem__)
-    plain: dict[str, Plain] = {
-        name: Plain(stored.columns[name].type, [values[row] for row in order], stored.columns[name].text)
-        for name, values in columns.items()
-    }
-    plain["size"] = plain["size"]._replace(len_of="start")
-    tables: Mapping[str, Table] = {**base.tables, "regions": encode_table(plain, len(order))}
+    distance = chance.randrange(_MOST_PAGES) * _PAGE
+    tables = dict(base.tables)
+    for name, moved in _ADDRESSES.items():
+        columns = decode_columns(base.tables[name])
+        for column in moved:
+            columns[column] = columns[column]._replace(
+                values=[_move(value, distance) for value in columns[column].values]
+            )
+        if name == "regions":
+            _vary_residents(columns, chance)
+            tables[name] = encode_regions(columns)
+        else:
+            tables[name] = encode_table(columns, base.tables[name].rows)
     return replace(base, tables=tables)
 
 
-def _add_copies(columns: dict[str, list[Fact]], regions: int, chance: random.Random) -> None:
-    unnamed = [row for row, path in enumerate(columns["path"]) if path is None]
-    at = _COPIES_AT
-    for number in range(max(0, regions - len(columns["start"]))):
-        row = unnamed[number % len(unnamed)]
-        at += chance.randrange(1, 256) * _PAGE
-        for name, values in columns.items():
-            values.append(at if name == "start" else values[row])
-        at += cast("int", columns["size"][row])
+def _move(address: int | None, distance: int) -> int | None:
+    if address is None or not _MOVED_FROM <= address < _MOVED_TO:
+        return address
+    return address - distance
 
 
-def _vary_residents(columns: dict[str, list[Fact]], chance: random.Random) -> None:
-    """Take some private dirty pages off each region that has them, in every counter that counts them."""
-    for row, private in enumerate(cast("list[int]", columns["Private_Dirty"])):
-        if private and private == columns["Anonymous"][row] == columns["Pss_Dirty"][row]:
-            less = chance.randrange(private // _PAGE + 1) * _PAGE
-            for name in _RESIDENTS:
-                columns[name][row] -= min(less, columns[name][row])
+def _vary_residents(columns: dict[str, Plain], chance: random.Random) -> None:
+    values = columns["Private_Dirty"].values
+    vary_counters(columns, chance, [row for row, private in enumerate(values) if private])
 
 
 def _vary_identity(base: Snapshot, number: int, chance: random.Random) -> Snapshot:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REGIONS",
+    "decode_columns",
     "decode_regions",
     "encode_regions",
     "make_changed",
@@ -71,9 +72,13 @@ def read_snapshot(path: str) -> Snapshot:
 
 def decode_regions(snapshot: Snapshot) -> dict[str, Plain]:
     """Decode the regions, so that values can be changed in place."""
+    return decode_columns(snapshot.tables["regions"])
+
+
+def decode_columns(table: Table) -> dict[str, Plain]:
+    """Decode a table, so that values can be changed in place."""
     from mmpscope.formats.mmp.columns import Plain, decode_table
 
-    table = snapshot.tables["regions"]
     return {
         name: Plain(table.columns[name].type, values, table.columns[name].text)
         for name, values in decode_table(table).items()
