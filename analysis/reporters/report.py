@@ -22,6 +22,7 @@ from mmpscope.analysis.output import STDOUT, check_output, open_output
 from mmpscope.analysis.progress import follow
 from mmpscope.analysis.reporters.screen import Screen, find_screen
 from mmpscope.analysis.schema import TABLES, Field
+from mmpscope.analysis.trends.schema import TREND
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +32,7 @@ __all__ = ["JSON_VERSION", "Report", "deliver", "write_json"]
 JSON_VERSION = 1
 """Raised when a key of a JSON answer changes its meaning or goes away (docs/json.md)."""
 
-FIELDS: dict[str, tuple[Field, ...]] = {**TABLES, "diff": DIFF_ROWS, "check": CHECK}
+FIELDS: dict[str, tuple[Field, ...]] = {**TABLES, "diff": DIFF_ROWS, "check": CHECK, "trend": TREND}
 """The columns of the table of each kind of answer."""
 
 

@@ -1,0 +1,102 @@
+"""Tell of a series of snapshots whether a process leaks: what grows, how fast, and until when.
+
+The snapshots are those of one file or of many. They are put in order by what they hold, never by file name:
+one series for each instance of a process, so that a restart begins a new one and a pid that is used again is
+never joined. Every verdict is growing (with bytes an hour, their 95 % interval and the time to the limit),
+shrinking, flat, or cannot tell, which names the smallest slope that would have shown. docs/trend.md explains
+how it is found. Needs the extra stats: pip install 'mmpscope[stats]'.
+
+Ends with exit code 0 where something could be told of the total of some process, growing or not, and 4 where
+nothing could: too few snapshots, or none that says when it was taken.
+
+\b
+Examples:
+  mmp trend day.mmp
+  mmp trend 'night/*.mmp' --process server --metric total_ws
+  mmp trend day.mmp --bound 100K --type Heap
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from mmpscope.analysis.options import Inputs, Manner, Reading, Types, Writing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from mmpscope.analysis.trends.answer import SeriesTrend
+    from mmpscope.analysis.trends.following import Aim
+
+__all__ = ["follow_inputs", "list_trends", "run"]
+
+
+@dataclass(frozen=True)
+class Question(Types):
+    """What is followed, and of what."""
+
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric", metavar="FIGURE", help="What is followed, as in total_ws; private if it is known."
+        ),
+    ] = None
+    process: Annotated[
+        str | None, typer.Option("--process", metavar="PROCESS", help="Only this pid, or this name.")
+    ] = None
+    bound: Annotated[
+        str | None,
+        typer.Option("--bound", metavar="SIZE", help="Growth of less than SIZE an hour is flat, as in 100K."),
+    ] = None
+    limit: Annotated[
+        int,
+        typer.Option(
+            "-n", "--limit", "--top", metavar="N", min=0, help="At most N rows of each kind; 0 shows all."
+        ),
+    ] = 10
+
+
+def run(inputs: Inputs, question: Question, reading: Reading, writing: Writing, manner: Manner) -> int:
+    """Judge every process of the inputs."""
+    from mmpscope.analysis.listing import choose_types
+    from mmpscope.analysis.output import STDOUT, check_output
+    from mmpscope.analysis.reporters.amounts import parse_size
+    from mmpscope.analysis.reporters.report import deliver
+    from mmpscope.analysis.reporters.trend_report import report_trends
+    from mmpscope.analysis.trends.following import Aim
+
+    types = choose_types(question.type)
+    bound = None if question.bound is None else parse_size(question.bound, "--bound")
+    output = writing.output or STDOUT
+    check_output(output, force=writing.force)
+    aim = Aim(question.metric, bound, question.process)
+    trends = follow_inputs(inputs, aim, reading, manner, output)
+    deliver([report_trends(trends, types, question.limit)], writing, manner)
+    return 0 if any(trend.can_tell for trend in trends) else 4
+
+
+def list_trends(inputs: list[str], types: list[str], how: tuple[Reading, Manner], output: str) -> pa.Table:
+    """Return the table of trends of all inputs (trends.schema.TREND), of some types or of all."""
+    from mmpscope.analysis.reporters.trend_report import report_trends
+    from mmpscope.analysis.trends.following import Aim
+
+    return report_trends(follow_inputs(inputs, Aim(), *how, output), types, 0).table
+
+
+def follow_inputs(
+    inputs: list[str], aim: Aim, reading: Reading, manner: Manner, output: str
+) -> list[SeriesTrend]:
+    """Follow the processes of all inputs; progress is told unless the answer goes to a terminal."""
+    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.loading import load_rules
+    from mmpscope.analysis.progress import follow
+    from mmpscope.analysis.trends.following import Shelf, choose_process, follow_files
+
+    rules = load_rules(None if reading.rules is None else Path(reading.rules))
+    with closing(Shelf(rules, partial=reading.partial)) as shelf:
+        listed = shelf.list_moments(load_each(inputs, reading, manner))
+        moments = choose_process(listed, aim.process)
+        return follow_files(moments, shelf.read, aim, lambda each: follow(each, manner, output))

@@ -1,0 +1,216 @@
+"""From what was recorded of a series to its trends: one verdict for each thing that is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from mmpscope.analysis.schema import TYPES
+from mmpscope.analysis.tables import build_table
+from mmpscope.analysis.totals import TOTAL
+from mmpscope.analysis.trends.judge import judge
+from mmpscope.analysis.trends.judgement import Judgement, Verdict
+from mmpscope.analysis.trends.recorder import (
+    COUNT,
+    KIND,
+    LIMIT,
+    MAXIMUM,
+    TOTAL_SCOPE,
+    TYPE,
+    Key,
+    Points,
+    Recorder,
+)
+from mmpscope.analysis.trends.schema import TREND
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.trends.births import Tally
+    from mmpscope.analysis.trends.series import Series
+
+__all__ = ["SHAPE", "Row", "SeriesTrend", "judge_series", "make_table", "rank_trends"]
+
+Row = dict[str, Any]
+"""A row of schema.TREND by column, and SHAPE."""
+Tallies = Mapping[Key, "Tally"]
+
+SHAPE = "shape"
+"""Key of the values that a small chart shows: the last known one of each of equal stretches of time."""
+_CELLS = 24
+_MOST = 50
+"""Names, cohorts and kinds of one series that are judged: those that moved most."""
+_LEAST_STEPS = 3
+"""Snapshots with births before a leak is suspected: a program that starts maps much once."""
+_ALWAYS = (TOTAL_SCOPE, TYPE, LIMIT, COUNT)
+_RANKS = (Verdict.GROWING, Verdict.CANNOT_TELL, Verdict.SHRINKING, Verdict.FLAT)
+_UNTIMED = "the snapshots do not tell when they were taken"
+
+
+@dataclass(frozen=True)
+class SeriesTrend:
+    """The trends of one series: `rows` begin with the total of `metric`, the figure that is followed.
+
+    `steady` counts names, cohorts and kinds that never moved, `small` those that moved, but less than the
+    many that are judged.
+    """
+
+    series: Series
+    metric: str
+    rows: tuple[Row, ...]
+    steady: int
+    small: int
+    notes: tuple[str, ...]
+
+    @property
+    def total(self) -> Row:
+        """The row that decides: all memory of the process."""
+        return self.rows[0]
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether something is told of the total, growth or none."""
+        return bool(self.total["verdict"] != Verdict.CANNOT_TELL)
+
+
+def rank_trends(trends: Sequence[SeriesTrend]) -> list[SeriesTrend]:
+    """Put the most interesting first: growing ones by their slope, then what cannot be told."""
+    return sorted(trends, key=_rank)
+
+
+def _rank(trend: SeriesTrend) -> tuple[int, float, int]:
+    total = trend.total
+    return _RANKS.index(total["verdict"]), -abs(total["slope"] or 0), -abs(total["change"] or 0)
+
+
+def judge_series(
+    series: Series, recorder: Recorder, tallies: Tallies, bound: int | None = None
+) -> SeriesTrend:
+    """Judge what is followed of one series; of names, cohorts and kinds those that moved most.
+
+    ``tallies`` are the births and deaths of kinds, ``bound`` the bytes an hour below which growth is of no
+    interest.
+    """
+    metric = recorder.metric or "size"
+    total = Key(TOTAL_SCOPE, TOTAL)
+    points = {key: recorder.read(series, key) for key in recorder.list_keys(series) if key.scope != MAXIMUM}
+    points[total] = recorder.read(series, total)
+    always = [key for key in points if key.scope in _ALWAYS]
+    moved = [key for key in points if key.scope not in _ALWAYS and (_spread(points[key]) or key in tallies)]
+    moved.sort(key=lambda key: (-_spread(points[key]), key.scope, key.name))
+    rows = [_make_row(series, key, points[key], metric, bound) for key in (*always, *moved[:_MOST])]
+    for row, key in zip(rows, (*always, *moved[:_MOST]), strict=True):
+        _add_limit(row, recorder.read(series, key._replace(scope=MAXIMUM)))
+        _add_births(row, tallies.get(key))
+    rows.sort(key=_place)
+    steady = len(points) - len(always) - len(moved)
+    return SeriesTrend(
+        series, metric, tuple(rows), steady, max(0, len(moved) - _MOST), _note(series, recorder)
+    )
+
+
+def _note(series: Series, recorder: Recorder) -> tuple[str, ...]:
+    sizes = recorder.list_page_sizes(series)
+    if len(sizes) < 2:
+        return series.notes
+    said = " and ".join(f"{size:,}" for size in sizes)
+    return (*series.notes, f"pages have {said} bytes: these snapshots are not all of one process")
+
+
+def _spread(points: Points) -> int:
+    return int(points.values.max() - points.values.min()) if len(points.values) else 0
+
+
+def _place(row: Row) -> tuple[int, int, int, str]:
+    """Order rows: total, types as a summary has them, limits, counts, then what changed most."""
+    scope = row["scope"]
+    if scope in _ALWAYS:
+        place = TYPES.index(row["name"]) if row["name"] in TYPES else 0
+        return _ALWAYS.index(scope), place, 0, row["name"]
+    return len(_ALWAYS), 0, -abs(row["change"]), row["name"]
+
+
+def _make_row(series: Series, key: Key, points: Points, metric: str, bound: int | None) -> Row:
+    judgement = judge(
+        points.times_s, points.values, unit=key.unit, bound=bound if key.unit == "bytes" else None
+    )
+    identity = series.last.identity
+    metrics = {LIMIT: "used", COUNT: key.name, KIND: "size"}
+    return {
+        "process": series.last.name,
+        "pid": identity.pid,
+        "scope": key.scope,
+        "name": key.name,
+        "type": key.type,
+        "metric": metrics.get(key.scope, metric),
+        "unit": key.unit,
+        **_describe(judgement),
+        "first": int(points.values[0]) if len(points.values) else None,
+        "last": int(points.values[-1]) if len(points.values) else None,
+        "reason": _explain(series, points, judgement),
+        SHAPE: _draw_shape(points),
+    }
+
+
+def _describe(judgement: Judgement) -> Row:
+    same = ("slope", "low", "high", "change", "bound", "detectable", "method", "plateau_s", "points", "used")
+    found = {name: getattr(judgement, name) for name in same}
+    return {"verdict": judgement.verdict, **found, "jumps": len(judgement.steps)}
+
+
+def _explain(series: Series, points: Points, judgement: Judgement) -> str:
+    if series.clock is None:
+        return _UNTIMED
+    said = [judgement.reason]
+    if points.lacking:
+        said.append(f"{points.lacking:,} of {len(series.rows):,} snapshots do not know it")
+    if points.at_least:
+        said.append("values are at least that: the rest is not known")
+    return "; ".join(said)
+
+
+def _draw_shape(points: Points) -> list[int | None]:
+    """Take the last value of each of equal stretches of time; one alone without has that before it."""
+    count = len(points.values)
+    if not count:
+        return []
+    cells = min(_CELLS, count)
+    times = points.times_s - points.times_s[0]
+    places = np.minimum(times * cells / (float(times[-1]) or 1.0), cells - 1).astype(np.int64)
+    found = dict(zip(places.tolist(), points.values.tolist(), strict=True))
+    return [found.get(cell, found.get(cell - 1)) for cell in range(cells)]
+
+
+def _add_limit(row: Row, maxima: Points) -> None:
+    """Say when a limit is reached if it goes on like this; the last limit counts where it was changed."""
+    if row["scope"] != LIMIT or not len(maxima.values):
+        return
+    row["maximum"] = int(maxima.values[-1])
+    if row["verdict"] != Verdict.GROWING:
+        return
+    left = max(0, row["maximum"] - row["last"])
+    for name, slope in (("reached_h", "slope"), ("reached_low_h", "high"), ("reached_high_h", "low")):
+        row[name] = left / row[slope] if row[slope] is not None and row[slope] > 0 else None
+
+
+def _add_births(row: Row, tally: Tally | None) -> None:
+    if tally is None:
+        return
+    row |= {"births": tally.births, "deaths": tally.deaths, "born": tally.born, "died": tally.died}
+    power = tally.usual_class
+    row["birth_size"] = None if power is None else 1 << power
+    is_open = row["verdict"] in (Verdict.GROWING, Verdict.CANNOT_TELL)
+    row["suspect"] = tally.steps >= _LEAST_STEPS and not tally.deaths and is_open
+
+
+def make_table(trends: Sequence[SeriesTrend]) -> pa.Table:
+    """Put the rows of all series into one table of schema.TREND; series are numbered as they come."""
+    rows = list(
+        chain.from_iterable(
+            [{**row, "series": number} for row in trend.rows] for number, trend in enumerate(trends)
+        )
+    )
+    columns = {field.name: [row.get(field.name) for row in rows] for field in TREND}
+    return build_table(TREND, columns, len(rows))

@@ -1,0 +1,230 @@
+"""What each snapshot adds to a series: one number for each thing that is followed, kept in 16 bytes.
+
+Measures come in parts of any size and in any order; how many snapshots there may be depends on these bytes
+alone. Nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from mmpscope.analysis.diffs.units import name_size_class
+from mmpscope.analysis.errors import CannotTellError, UsageError
+from mmpscope.analysis.measures.schema import COHORTS, FIGURES
+from mmpscope.analysis.totals import TOTAL
+from mmpscope.analysis.trends.moments import Moment, name_instance
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from mmpscope.analysis.measures.measure import Measures
+    from mmpscope.analysis.trends.series import Series
+
+__all__ = [
+    "COHORT",
+    "COUNT",
+    "KIND",
+    "LIMIT",
+    "MAXIMUM",
+    "TOTAL_SCOPE",
+    "TYPE",
+    "Key",
+    "Points",
+    "Recorder",
+]
+
+TOTAL_SCOPE, TYPE, LIMIT, COUNT, COHORT, KIND = "total", "type", "limit", "count", "cohort", "kind"
+MAXIMUM = "maximum"
+"""Scope of the limits themselves, beside what counts against them."""
+
+_CHOICE = ("private", "private_ws", "total_ws", "committed", "size")
+"""Which figure is followed where nobody chose: the first that the first snapshot knows."""
+_COUNTS = ("threads", "modules")
+_ALL_REGIONS = "all regions"
+
+
+class Key(NamedTuple):
+    """One thing that is followed: ``scope`` is one of the words above or a kind of measures.schema.NAMES."""
+
+    scope: str
+    name: str
+    type: str | None = None
+    unit: str = "bytes"
+
+
+class Points(NamedTuple):
+    """Times and values of one thing in one series, as far as they are known; ``lacking`` counts the others.
+
+    ``at_least``: every value leaves out what is not known.
+    """
+
+    times_s: NDArray[np.float64]
+    values: NDArray[np.uint64]
+    lacking: int
+    at_least: bool
+
+
+class _Column:
+    """Values of one key by row."""
+
+    __slots__ = ("partial", "rows", "values")
+
+    def __init__(self) -> None:
+        self.rows, self.values, self.partial = array("q"), array("Q"), array("b")
+
+    def add(self, row: int, value: int, *, partial: bool) -> None:
+        self.rows.append(row)
+        self.values.append(value)
+        self.partial.append(partial)
+
+
+class Recorder:
+    """Values by instance, key and row; a row is the place of a snapshot among ``moments``.
+
+    ``metric`` is the figure in bytes to follow; where it is None, the first snapshot decides. UsageError for
+    a word that is none.
+    """
+
+    def __init__(self, moments: Sequence[Moment], metric: str | None = None) -> None:
+        if metric is not None and metric not in FIGURES:
+            raise UsageError(
+                f"--metric {metric!r}: there is no such figure. Give one of {', '.join(FIGURES)}"
+            )
+        self.metric = metric
+        self._moments = moments
+        self._columns: dict[tuple[object, ...], dict[Key, _Column]] = defaultdict(
+            lambda: defaultdict(_Column)
+        )
+        self._whole: set[int] = set()
+        self._page_sizes: dict[int, int] = {}
+
+    def add(self, measures: Measures, rows: Mapping[str, int]) -> None:
+        """Take the measures of some snapshots; ``rows`` are their places by id. Others are passed over.
+
+        Raises CannotTellError where the first snapshot of all knows no figure that could be followed.
+        """
+        if self.metric is None:
+            self.metric = _choose_metric(measures.captures)
+        metric = self.metric
+        owners = self._add_captures(measures.captures, rows, metric)
+        for key, row, value, partial in _read_values(measures, metric, rows):
+            owners[row][key].add(row, value, partial=partial)
+
+    def _add_captures(
+        self, captures: pa.Table, rows: Mapping[str, int], metric: str
+    ) -> dict[int, dict[Key, _Column]]:
+        owners = {}
+        for capture in captures.to_pylist():
+            row = rows.get(capture["snapshot_id"])
+            if row is None:
+                continue
+            columns = owners[row] = self._find(row)
+            if capture["extent"] == _ALL_REGIONS:
+                self._whole.add(row)
+            self._page_sizes[row] = capture["page_size"]
+            if capture[metric] is not None:
+                is_partial = metric in (capture["partial"] or "").split(", ")
+                columns[Key(TOTAL_SCOPE, TOTAL)].add(row, capture[metric], partial=is_partial)
+            for name in _COUNTS:
+                if capture[name] is not None:
+                    columns[Key(COUNT, name, None, name)].add(row, capture[name], partial=False)
+        return owners
+
+    def _find(self, row: int) -> dict[Key, _Column]:
+        return self._columns[name_instance(self._moments[row])]
+
+    def record(self, key: Key, row: int, value: int) -> None:
+        """Add one value of the snapshot of a row, as something else found it."""
+        self._find(row)[key].add(row, value, partial=False)
+
+    def list_keys(self, series: Series) -> list[Key]:
+        """List what is followed of an instance, in the order in which it first appeared."""
+        return list(self._columns[name_instance(series.last)])
+
+    def list_page_sizes(self, series: Series) -> list[int]:
+        """List the sizes of a page in a series, which are more than one where it is not one process."""
+        return sorted({self._page_sizes[row] for row in series.rows if row in self._page_sizes})
+
+    def read(self, series: Series, key: Key) -> Points:
+        """Return the known values of one thing, in the order of the series.
+
+        What is a name or a cohort is 0 bytes where a snapshot that shows all regions does not have it. Values
+        that leave something out count only where no other does.
+        """
+        column = self._columns[name_instance(series.last)].get(key) or _Column()
+        places = {row: place for place, row in enumerate(series.rows)}
+        values = np.zeros(len(places), np.uint64)
+        known, partial = np.zeros((2, len(places)), np.bool_)
+        if key.scope not in (TOTAL_SCOPE, TYPE, LIMIT, COUNT, MAXIMUM):
+            known[:] = [row in self._whole for row in series.rows]
+        for row, value, is_partial in zip(column.rows, column.values, column.partial, strict=True):
+            place = places.get(row)
+            if place is not None:
+                values[place], known[place], partial[place] = value, True, is_partial
+        at_least = bool(partial.any() and partial[known].all())
+        kept = known if at_least else known & ~partial
+        times = np.array(series.times_s or [0.0] * len(places), np.float64)
+        return Points(times[kept], values[kept], int((~kept).sum()), at_least)
+
+
+def _choose_metric(captures: pa.Table) -> str:
+    first = captures.slice(0, 1).to_pylist()[0]
+    metric = next((name for name in _CHOICE if first[name] is not None), None)
+    if metric is None:
+        raise CannotTellError(f"{first['input']} tells no figure of its memory: {first['lacks']}")
+    return metric
+
+
+def _read_values(
+    measures: Measures, metric: str, rows: Mapping[str, int]
+) -> Iterator[tuple[Key, int, int, bool]]:
+    """Yield key, row, value, and whether it leaves something out, of every known value but totals."""
+    for identity, type_, value, partial in _zip(
+        measures.summaries, ("snapshot_id", "type", metric, "partial")
+    ):
+        row = rows.get(identity)
+        if row is not None and value is not None and type_ != TOTAL:
+            yield Key(TYPE, type_, type_), row, value, metric in (partial or "").split(", ")
+    for identity, kind, name, value in _zip(measures.names, ("snapshot_id", "kind", "name", metric)):
+        if (row := rows.get(identity)) is not None and value is not None:
+            yield Key(kind, name), row, value, False
+    yield from _read_cohorts(measures.cohorts, metric, rows)
+    for identity, name, used, maximum, unit in _zip(
+        measures.limits, ("snapshot_id", "limit", "used", "maximum", "unit")
+    ):
+        row = rows.get(identity)
+        for scope, value in ((LIMIT, used), (MAXIMUM, maximum)):
+            if row is not None and value is not None:
+                yield Key(scope, name, None, unit), row, value, False
+
+
+def _read_cohorts(
+    cohorts: pa.Table, metric: str, rows: Mapping[str, int]
+) -> Iterator[tuple[Key, int, int, bool]]:
+    """Cohorts have fewer figures than the rest: of others, none is followed."""
+    if metric not in {field.name for field in COHORTS}:
+        return
+    sums: dict[tuple[int, Key], int] = defaultdict(int)
+    for identity, *words, size_class, value in _zip(
+        cohorts, ("snapshot_id", "type", "subtype", "protection", "state", "size_class", metric)
+    ):
+        if (row := rows.get(identity)) is not None and value is not None:
+            sums[row, _name_cohort(words, size_class)] += value
+    for (row, key), value in sums.items():
+        if value < 1 << 64:  # only hostile input adds up to more
+            yield key, row, value, False
+
+
+def _name_cohort(words: Sequence[str | None], size_class: int) -> Key:
+    type_, subtype, protection, state = words
+    said = [subtype or type_, protection, state if state == "reserved" else None]
+    size = name_size_class(size_class.bit_length() - 1)
+    return Key(COHORT, " ".join(filter(None, [*said, "of", size])), type_)
+
+
+def _zip(table: pa.Table, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
+    return zip(*(table.column(name).to_pylist() for name in names), strict=True)
