@@ -1,4 +1,4 @@
-"""Inputs to snapshots: files of any readable format, some of their snapshots, folders, patterns, URIs, a pipe."""
+"""Inputs to snapshots: files of any readable format or some of their snapshots, folders, patterns, URIs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.remote import is_uri, list_remote, open_remote
@@ -24,10 +24,34 @@ if TYPE_CHECKING:
     from mmpscope.analysis.rules import Rule
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["OpenedInput", "expand_input", "load", "load_chosen", "load_rules", "open_inputs", "refuse_all"]
+__all__ = [
+    "InputFile",
+    "OpenedInput",
+    "expand_input",
+    "list_files",
+    "load",
+    "load_chosen",
+    "load_rules",
+    "open_file",
+    "open_inputs",
+    "refuse_all",
+]
 
 _CHOICE = re.compile(r"(?P<path>.+)#(?:(?P<one>-?\d+)|(?P<first>-?\d*):(?P<last>-?\d*))", re.DOTALL)
 _STDIN = "-"
+
+
+class InputFile(NamedTuple):
+    """One file that an input stands for.
+
+    ``others`` are files of its process beside it, by item; ``choice`` is what the input chooses of it, as in
+    #3. ``is_named``: the input names this very file, not a folder or pattern that it belongs to.
+    """
+
+    path: str
+    others: Mapping[str, str]
+    choice: str | None
+    is_named: bool
 
 
 class OpenedInput(NamedTuple):
@@ -88,34 +112,50 @@ def open_inputs(
     ``skip`` is told each file of a folder or pattern that cannot be read.
     """
     for text in map(str, inputs):
-        name, choice = _split_choice(text)
-        paths, count = expand_input(name), 0
-        is_named = paths == [name]
-        for path, others in join_files(paths):
+        files, count = list_files(text), 0
+        for file in files:
             try:
-                source = _open(path, others, partial)
+                opened = open_file(file, partial=partial, latest=latest)
             except (FormatError, InputError) as error:
-                if is_named:
+                if file.is_named:
                     raise
-                skip(path, error)
+                skip(file.path, error)
                 continue
             count += 1
-            yield _choose_of(source, path, choice, latest=latest, is_named=is_named)
+            yield opened
         if not count:
-            raise refuse_all(name, len(paths))
+            raise refuse_all(_split_choice(text)[0], len(files))
 
 
-def _split_choice(text: str) -> tuple[str, re.Match[str] | None]:
-    """Part FILE#3; a file whose very name has the # goes first."""
+def list_files(text: str) -> list[InputFile]:
+    """Return the files that an input stands for; raises as `expand_input`."""
+    name, choice = _split_choice(text)
+    paths = expand_input(name)
+    return [InputFile(path, others, choice, paths == [name]) for path, others in join_files(paths)]
+
+
+def open_file(
+    file: InputFile, *, partial: bool = False, latest: bool = False, stream: BinaryIO | None = None
+) -> OpenedInput:
+    """Open one file; ``stream`` is its content, where that is open already.
+
+    Raises FormatError or InputError where it cannot be read, UsageError for a snapshot that is not there.
+    """
+    path, others, choice, is_named = file
+    if is_uri(path):
+        beside = {item: _read_remote(other) for item, other in others.items()}
+        stream = stream or open_remote(path)
+    else:
+        beside = read_beside(others)
+    source = open_source(path, partial=partial, beside=beside, stream=stream)
+    chosen = None if choice is None else _CHOICE.fullmatch(path + choice)
+    return _choose_of(source, path, chosen, latest=latest, is_named=is_named)
+
+
+def _split_choice(text: str) -> tuple[str, str | None]:
+    """Part FILE and #3; a file whose very name has the # goes first."""
     choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
-    return (text if choice is None else choice["path"]), choice
-
-
-def _open(path: str, others: Mapping[str, str], partial: bool) -> Source:
-    if not is_uri(path):
-        return open_source(path, partial=partial, beside=read_beside(others))
-    beside = {item: _read_remote(other) for item, other in others.items()}
-    return open_source(path, partial=partial, beside=beside, stream=open_remote(path))
+    return (text, None) if choice is None else (choice["path"], text[len(choice["path"]) :])
 
 
 def _read_remote(uri: str) -> bytes:

@@ -1,0 +1,115 @@
+"""Files as workers take them: their bytes are read once, so that hash and content are of one state."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+from mmpscope.analysis.loading import InputFile, OpenedInput, list_files, open_file
+from mmpscope.analysis.remote import is_uri, open_remote
+from mmpscope.formats.errors import InputError
+
+__all__ = ["BATCH_FILES", "find_size", "list_inputs", "make_batches", "open_hashed"]
+
+BATCH_FILES = 64
+_BATCH_BYTES = 8 << 20
+_AHEAD_BYTES = 32 << 20
+"""A file of at most so many bytes is read once; a larger one twice, to be hashed first."""
+_CHUNK_BYTES = 1 << 20
+_STDIN = "-"
+
+
+def list_inputs(inputs: Iterable[str]) -> list[InputFile]:
+    """Return the files of all inputs, in the order given; raises as `expand_input`."""
+    return list(chain.from_iterable(map(list_files, inputs)))
+
+
+def find_size(file: InputFile) -> int:
+    """Return how many bytes a local file has; 0 for what is no file, or is gone, or is elsewhere."""
+    try:
+        return 0 if is_uri(file.path) else Path(file.path).stat().st_size
+    except OSError:
+        return 0
+
+
+def make_batches(files: Sequence[InputFile], workers: int) -> Iterator[tuple[InputFile, ...]]:
+    """Part files into batches, in order: of a few megabytes, and several for each worker."""
+    most = max(1, min(BATCH_FILES, len(files) // (4 * workers)))
+    batch: list[InputFile] = []
+    held = 0
+    for file in files:
+        size = find_size(file)
+        if batch and (len(batch) >= most or held + size > _BATCH_BYTES):
+            yield tuple(batch)
+            batch, held = [], 0
+        batch.append(file)
+        held += size
+    if batch:
+        yield tuple(batch)
+
+
+@contextmanager
+def open_hashed(file: InputFile, *, partial: bool = False) -> Iterator[tuple[OpenedInput, str]]:
+    """Open a file and tell the sha256 of its bytes, in hex; it is closed at the end.
+
+    Of a captured folder it is that of the names and bytes of its files. Raises as `open_file`.
+    """
+    with ExitStack() as opened:
+        if file.path != _STDIN and not is_uri(file.path) and Path(file.path).is_dir():
+            stream, digest = None, _hash_folder(Path(file.path))
+        else:
+            stream, digest = _read_ahead(file.path, opened)
+        source = open_file(file, partial=partial, stream=stream)
+        opened.callback(source.source.close)
+        yield source, digest
+
+
+def _read_ahead(path: str, opened: ExitStack) -> tuple[BinaryIO, str]:
+    stream = _open(path, opened)
+    try:
+        head = stream.read(_AHEAD_BYTES + 1)
+        if len(head) <= _AHEAD_BYTES or not stream.seekable():
+            whole = head if len(head) <= _AHEAD_BYTES else head + stream.read()
+            return io.BytesIO(whole), hashlib.sha256(whole).hexdigest()
+        digest = hashlib.sha256(head)
+        _add_stream(digest, stream)
+        stream.seek(0)
+    except OSError as error:
+        raise _explain(path, error) from error
+    return stream, digest.hexdigest()
+
+
+def _open(path: str, opened: ExitStack) -> BinaryIO:
+    if path == _STDIN:
+        return sys.stdin.buffer
+    if is_uri(path):
+        return opened.enter_context(open_remote(path))
+    try:
+        return opened.enter_context(Path(path).open("rb"))
+    except OSError as error:
+        raise _explain(path, error) from error
+
+
+def _explain(path: str, error: OSError) -> InputError:
+    reason = (error.strerror or str(error)).lower()
+    return InputError(f"{path} cannot be read: {reason}. Check the path.")
+
+
+def _add_stream(digest: hashlib._Hash, stream: BinaryIO) -> None:
+    while chunk := stream.read(_CHUNK_BYTES):
+        digest.update(chunk)
+
+
+def _hash_folder(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode("utf-8", "surrogateescape"))
+        with path.open("rb") as stream:
+            _add_stream(digest, stream)
+    return digest.hexdigest()
