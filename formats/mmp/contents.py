@@ -114,11 +114,13 @@ def load_contents(data: FileBytes, limits: Limits) -> Contents | None:
     except FormatError:
         return None
     frames = [*headers, index, end]
+    places = [(row.offset, row.seq) for row in contents.snapshots]
     is_sound = (
         [frame.kind for frame in frames] == ["mmp"] * len(headers) + ["index", "end"]
         and contents.headers[:1] == [0]
         and len({frame.sync for frame in frames}) == 1
         and index.end == end.offset
+        and all(one[0] < two[0] and one[1] < two[1] for one, two in zip(places, places[1:]))
     )
     if not is_sound:
         return None

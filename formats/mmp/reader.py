@@ -27,6 +27,8 @@ __all__ = ["HEAD_BYTES", "MmpFile", "naming", "open_file", "open_stream"]
 HEAD_BYTES = 4096
 """What is looked at to tell whether a file is ours, and what it is otherwise."""
 
+_WITHOUT_INDEX = "--partial reads the file without its index."
+
 PathOrStream = Union[str, "os.PathLike[str]", BinaryIO]
 
 
@@ -103,7 +105,9 @@ class MmpFile:
         with naming(self.name, ref.offset):
             frame = self._read_frame(ref.offset, "snapshot")
             if refer(frame.offset, frame.info, ref.capture_at) != ref:
-                raise CorruptError(f"the index is wrong about snapshot {index}", offset=ref.offset)
+                raise CorruptError(
+                    f"the index is wrong about snapshot {index}", offset=ref.offset, now=_WITHOUT_INDEX
+                )
             capture = self._read_capture(ref, frame)
             payload = read_payload(self.data, frame)
             snapshot = unpack_snapshot(payload, capture, self._limits, (self.name, ref.offset))
@@ -132,7 +136,9 @@ class MmpFile:
             frame = self._read_frame(offset, "capture")
             if frame.info.get("seq") != snapshot.info.get("capture"):
                 raise CorruptError(
-                    "the index is wrong about the capture of a snapshot", offset=snapshot.offset
+                    "the index is wrong about the capture of a snapshot",
+                    offset=snapshot.offset,
+                    now=_WITHOUT_INDEX,
                 )
             payload = read_payload(self.data, frame)
             self._capture = (offset, unpack_capture(payload, self._limits, (self.name, offset)))

@@ -87,6 +87,11 @@ class MmpBuilder:
         self._captures: dict[int, int] = {}
 
     @property
+    def listed(self) -> list[list[Any]]:
+        """What an index says of each snapshot."""
+        return [list(row) for row in self._listed["snapshots"]]
+
+    @property
     def data(self) -> bytes:
         """The file so far."""
         return b"".join(self.frames)
@@ -127,10 +132,11 @@ class MmpBuilder:
             "snapshot", pack({"process": {}, "moment": {}, "capability": [], "tables": {}, **content}), **info
         )
 
-    def close(self) -> None:
-        """Add index and end."""
+    def close(self, snapshots: Sequence[Any] | None = None) -> None:
+        """Add index and end; ``snapshots`` are what the index lists in place of those there are."""
         at = self._size
-        self.add("index", pack(self._listed))
+        told = {} if snapshots is None else {"snapshots": snapshots}
+        self.add("index", pack({**self._listed, **told}))
         self._append(frame("end", {}, struct.pack("<Q", at), self.sync))
 
     def _append(self, data: bytes) -> None:
