@@ -9,7 +9,7 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -39,6 +39,7 @@ COMMANDS = {
     "diff": "Compare two snapshots of a process: what is new, gone, grown or shrunk.",
     "trend": "Tell of a series of snapshots whether a process leaks: what grows, how fast, and until when.",
     "check": "Check a snapshot against budgets and a baseline, as in CI.",
+    "dataset": "Keep snapshots as Parquet that grows as files arrive, and ask it in SQL.",
     "export": "Write one table of any number of snapshots to a file.",
     "convert": "Write what any readable files hold into one .mmp file, losing nothing.",
     "formats": "List the formats that can be read, and what each can and cannot tell.",
@@ -93,11 +94,17 @@ class PlainCommand(TyperCommand):
 
 
 class LazyGroup(TyperGroup):
-    """A group that knows its commands by name, and imports a command's module when it is asked for."""
+    """A group that knows its commands by name, and imports a command's module when it is asked for.
+
+    ``table`` has its commands; the name of a command's module has ``prefix`` before that of the command.
+    """
+
+    table: Mapping[str, str] = COMMANDS
+    prefix = ""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, sentence in COMMANDS.items():
+        for name, sentence in self.table.items():
             self.add_command(TyperCommand(name, short_help=sentence))
 
     # click's context is another class in each release of typer: hence Any
@@ -107,12 +114,12 @@ class LazyGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import and build one command; None where there is none of that name."""
-        return _build_command(cmd_name) if cmd_name in COMMANDS else None
+        return _build_command(cmd_name, self.prefix) if cmd_name in self.table else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that was typed; UsageError where that is a file, and no command."""
         word = args[0]
-        if word not in COMMANDS and _is_file(word):
+        if not self.prefix and word not in self.table and _is_file(word):
             is_there = Path(word.partition("#")[0]).exists()
             what = "standard input" if word == "-" else "a file" if is_there else "no command, maybe a file"
             raise UsageError(f"{word} is {what}: ask something of it, as in `mmp summary {word}`")
@@ -121,7 +128,7 @@ class LazyGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands from the table alone."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(self.table.items()))
 
 
 def _is_file(word: str) -> bool:
@@ -170,8 +177,10 @@ def _start(
     """Collect, compare and explain process memory snapshots, offline."""
 
 
-def _build_command(name: str) -> Any:
-    module = importlib.import_module(f"mmpscope.analysis.commands.{name}")
+def _build_command(name: str, prefix: str = "") -> Any:
+    module = importlib.import_module(f"mmpscope.analysis.commands.{prefix}{name}")
+    if hasattr(module, "COMMANDS"):
+        return _build_group(name, module)
     app = _make_typer()
     if hasattr(module, "forward"):
         app.command(name, cls=ForwardCommand, help=module.__doc__)(_make_forward(module))
@@ -182,6 +191,18 @@ def _build_command(name: str) -> Any:
     annotations = function.__annotations__
     command.words = {name for name, kind in annotations.items() if get_args(kind)[:1] in _WORDS}
     return command
+
+
+def _build_group(name: str, module: ModuleType) -> Any:
+    """Build a command that has subcommands of its own: `mmp dataset build` is commands/dataset_build.py."""
+    group = type("SubGroup", (LazyGroup,), {"table": module.COMMANDS, "prefix": f"{name}_"})
+    app = _make_typer(name=name, cls=group, help=module.__doc__, no_args_is_help=True)
+    app.callback()(_start_group)
+    return get_command(app)
+
+
+def _start_group() -> None:
+    """Do nothing: the subcommand does the work."""
 
 
 def _make_forward(module: ModuleType) -> Callable[[typer.Context], None]:

@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.checks.schema import CHECK
+from mmpscope.analysis.datasets.schema import COLUMNS, ERRORS
 from mmpscope.analysis.diffs.schema import DIFF_ROWS
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import EXTENSIONS, check_extension, describe_columns, iterate_rows, write_table
@@ -32,8 +33,16 @@ __all__ = ["JSON_VERSION", "Report", "deliver", "write_json"]
 JSON_VERSION = 1
 """Raised when a key of a JSON answer changes its meaning or goes away (docs/json.md)."""
 
-FIELDS: dict[str, tuple[Field, ...]] = {**TABLES, "diff": DIFF_ROWS, "check": CHECK, "trend": TREND}
-"""The columns of the table of each kind of answer."""
+FIELDS: dict[str, tuple[Field, ...]] = {
+    **TABLES,
+    "diff": DIFF_ROWS,
+    "check": CHECK,
+    "trend": TREND,
+    "dataset-build": ERRORS,
+    "dataset-info": COLUMNS,
+    "sql": (),
+}
+"""The columns of the table of each kind of answer; those of an answer in SQL are as they were asked for."""
 
 
 @dataclass(frozen=True)

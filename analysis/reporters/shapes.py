@@ -10,6 +10,9 @@ __all__ = ["draw_shape"]
 
 _FINE, _COARSE = "▁▂▃▄▅▆▇█", "_.-=^"
 _NOTHING = " "
+_NARROW = 100
+_FEW = 12
+"""On a screen of fewer columns, every second value is drawn where there are more than a few."""
 
 
 def draw_shape(values: Sequence[int | None], screen: Screen) -> str:
@@ -18,6 +21,8 @@ def draw_shape(values: Sequence[int | None], screen: Screen) -> str:
     A blank is a stretch of time without a value.
     """
     marks = _FINE if screen.fine else _COARSE
+    if len(values) > _FEW and screen.width is not None and screen.width < _NARROW:
+        values = values[len(values) % 2 == 0 :: 2]
     known = [value for value in values if value is not None]
     if not known:
         return ""

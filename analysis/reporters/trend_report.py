@@ -45,10 +45,10 @@ def report_trends(trends: Sequence[SeriesTrend], types: Sequence[str], limit: in
     most = limit or None
 
     def draw(screen: Screen) -> list[str]:
-        lines: list[str] = []
-        for trend in chosen[:_WHOLE]:
-            lines += [*([""] if lines else []), *_draw_series(trend, most, screen)]
-        return [*lines, *_draw_others(chosen[_WHOLE:], most, screen)]
+        whole = [trend for trend in chosen if len(trend.series.rows) > 1][:_WHOLE] or list(chosen[:1])
+        blocks = [_draw_series(trend, most, screen) for trend in whole]
+        blocks.append(_draw_others([trend for trend in chosen if trend not in whole], most, screen))
+        return [line for block in blocks if block for line in ["", *block]][1:]
 
     return Report("trend", draw, facts, describe_columns(make_table(chosen), TREND))
 
@@ -125,17 +125,21 @@ def _draw_rows(title: str, rows: Sequence[Row], most: int | None, screen: Screen
         return []
     shown, rest = rows[:most], rows[len(rows[:most]) :]
     columns = [
-        TextColumn(title, [show_name(row["name"]) for row in shown], least=14),
-        TextColumn("", [draw_shape(row[SHAPE], screen) for row in shown], worth=40),
+        TextColumn(title, [show_name(row["name"]) for row in shown], least=24),
+        _lay_out_shapes(shown, screen),
         TextColumn("First", [_show(row, row["first"]) for row in shown], True, 10),
-        TextColumn("Last", [_show(row, row["last"]) for row in shown], True, 60),
-        TextColumn("Change", [_show(row, row["change"], sign=True) for row in shown], True, 20),
+        TextColumn("Last", [_show(row, row["last"]) for row in shown], True, 30),
+        TextColumn("Change", [_show(row, row["change"], sign=True) for row in shown], True, 70),
         *_lay_out_slopes(shown),
         TextColumn("Fitted", [row["method"] for row in shown], worth=5),
     ]
     is_bytes = any(row["unit"] == "bytes" for row in shown)
     note = "; ".join(["sizes in KiB"] * is_bytes + ([f"{len(rest):,} more (-n 0 shows all)"] if rest else []))
     return ["", *render_table(columns, screen, explain_marks(columns, note))]
+
+
+def _lay_out_shapes(rows: Sequence[Row], screen: Screen) -> TextColumn:
+    return TextColumn("Over time", [draw_shape(row[SHAPE], screen) for row in rows], worth=40)
 
 
 def _lay_out_slopes(rows: Sequence[Row]) -> list[TextColumn]:
@@ -151,7 +155,11 @@ def _show(row: Row, value: int | None, *, sign: bool = False) -> str:
 
 
 def _show_slope(row: Row) -> str:
-    return NOT_APPLICABLE if row["slope"] is None else show_rate(row["slope"], row["unit"])
+    return (
+        NOT_APPLICABLE
+        if row["slope"] is None
+        else show_rate(row["slope"], row["unit"], row["low"], row["high"])
+    )
 
 
 def _show_interval(row: Row) -> str:
@@ -168,8 +176,8 @@ def _draw_suspects(trend: SeriesTrend, most: int | None, screen: Screen) -> list
     suspects.sort(key=lambda row: (-row["born"], row["name"]))
     shown = suspects[:most]
     columns = [
-        TextColumn("Leak suspects", [show_name(row["name"]) for row in shown], least=14),
-        TextColumn("", [draw_shape(row[SHAPE], screen) for row in shown], worth=20),
+        TextColumn("Leak suspects", [show_name(row["name"]) for row in shown], least=24),
+        _lay_out_shapes(shown, screen),
         TextColumn("Births", [show_count(row["births"]) for row in shown], True),
         TextColumn("Deaths", [show_count(row["deaths"]) for row in shown], True),
         TextColumn("Size from", [show_size(row["birth_size"]) for row in shown], True, 30),
@@ -193,7 +201,7 @@ def _draw_limits(trend: SeriesTrend, screen: Screen) -> list[str]:
     maxima = [row.get("maximum") for row in rows]
     columns = [
         TextColumn("Limit", [row["name"] for row in rows]),
-        TextColumn("", [draw_shape(row[SHAPE], screen) for row in rows], worth=10),
+        _lay_out_shapes(rows, screen),
         TextColumn("Used", [_show(row, row["last"]) for row in rows], True),
         TextColumn(
             "At most",
@@ -204,11 +212,13 @@ def _draw_limits(trend: SeriesTrend, screen: Screen) -> list[str]:
             True,
         ),
         *_lay_out_slopes(rows),
-        TextColumn(
-            "", [describe_reach(row) if row.get("reached_h") is not None else "" for row in rows], worth=30
-        ),
+        TextColumn("Reached in", [_show_reach(row) for row in rows], worth=60),
     ]
     return ["", *render_table(columns, screen, explain_marks(columns, "sizes in KiB"))]
+
+
+def _show_reach(row: Row) -> str:
+    return "" if row.get("reached_h") is None else describe_reach(row).removeprefix("reached in ")
 
 
 def _draw_left_out(trend: SeriesTrend, screen: Screen) -> list[str]:
@@ -228,7 +238,7 @@ def _draw_others(trends: Sequence[SeriesTrend], most: int | None, screen: Screen
     rows = [trend.total for trend in shown]
     columns = [
         TextColumn("Other processes", [show_name(_name(trend)) for trend in shown], least=20),
-        TextColumn("", [draw_shape(row[SHAPE], screen) for row in rows], worth=20),
+        _lay_out_shapes(rows, screen),
         TextColumn("Snapshots", [show_count(len(trend.series.rows)) for trend in shown], True, 40),
         TextColumn("Change", [_show(row, row["change"], sign=True) for row in rows], True, 30),
         *_lay_out_slopes(rows),
@@ -238,7 +248,7 @@ def _draw_others(trends: Sequence[SeriesTrend], most: int | None, screen: Screen
         [f"{name_metric(shown[0].metric)}, sizes in KiB", "--process PID shows one in full"]
         + ([f"{left:,} more (-n 0 shows all)"] if left else [])
     )
-    return ["", *render_table(columns, screen, explain_marks(columns, note))]
+    return render_table(columns, screen, explain_marks(columns, note))
 
 
 def _name(trend: SeriesTrend) -> str:

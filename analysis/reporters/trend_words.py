@@ -13,6 +13,8 @@ __all__ = ["describe_process", "describe_reach", "find_binding", "name_metric", 
 
 _MOSTLY = 0.5
 """A type that has this share of the slope is named with it."""
+_FOREVER_H = 366 * 24
+"""A limit that is farther away than this concerns nobody: the table has it, the answer in a line does not."""
 
 
 def name_metric(metric: str) -> str:
@@ -47,7 +49,7 @@ def _show_slope(row: Row) -> str:
     interval = ""
     if row["low"] is not None:
         interval = f" ({show_interval(row['low'], row['high'], row['slope'], row['unit'])})"
-    return f"{show_rate(row['slope'], row['unit'])}{interval}"
+    return f"{show_rate(row['slope'], row['unit'], row['low'], row['high'])}{interval}"
 
 
 def _show_level(row: Row) -> str:
@@ -68,8 +70,10 @@ def _name_most(trend: SeriesTrend) -> str:
 
 
 def find_binding(trend: SeriesTrend) -> Row | None:
-    """Return the limit that is reached first as things go; None where none is."""
-    reached = [row for row in trend.rows if row["scope"] == LIMIT and row.get("reached_h") is not None]
+    """Return the limit that is reached first as things go; None where none is within a year."""
+    reached = [
+        row for row in trend.rows if row["scope"] == LIMIT and row.get("reached_h", _FOREVER_H) < _FOREVER_H
+    ]
     return min(reached, key=lambda row: row["reached_h"], default=None)
 
 

@@ -80,9 +80,9 @@ def rank_trends(trends: Sequence[SeriesTrend]) -> list[SeriesTrend]:
     return sorted(trends, key=_rank)
 
 
-def _rank(trend: SeriesTrend) -> tuple[int, float, int]:
-    total = trend.total
-    return _RANKS.index(total["verdict"]), -abs(total["slope"] or 0), -abs(total["change"] or 0)
+def _rank(trend: SeriesTrend) -> tuple[int, bool, float, int]:
+    total, is_single = trend.total, len(trend.series.rows) == 1
+    return _RANKS.index(total["verdict"]), is_single, -abs(total["slope"] or 0), -abs(total["change"])
 
 
 def judge_series(

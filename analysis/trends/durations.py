@@ -24,29 +24,29 @@ def _round(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def show_rate(value: float, unit: str) -> str:
-    """Write what something gains an hour, as in ``+1.2 MiB/h`` or ``-3 mappings/h``."""
-    factor, word = _choose_unit(value, unit)
-    return f"{_sign(value / factor)} {word}/h"
+def show_rate(slope: float, unit: str, low: float | None = None, high: float | None = None) -> str:
+    """Write what something gains an hour, as in ``+1.2 MiB/h`` or ``-3 mappings/h``.
+
+    The unit is one that suits the ends of the interval as well, which `show_interval` writes without it.
+    """
+    factor, word = _choose_unit(unit, slope, low or 0, high or 0)
+    shown = _show(slope / factor)
+    return f"{'+' if slope > 0 and shown != '0' else ''}{shown} {word}/h"
 
 
 def show_interval(low: float, high: float, slope: float, unit: str) -> str:
-    """Write an interval in the unit that `show_rate` gives the slope, as in ``0.9 to 1.5``."""
-    factor, _ = _choose_unit(slope, unit)
-    return f"{_plain(low / factor)} to {_plain(high / factor)}"
+    """Write an interval in the unit that `show_rate` gives its slope, as in ``0.9 to 1.5``."""
+    factor, _ = _choose_unit(unit, slope, low, high)
+    return f"{_show(low / factor)} to {_show(high / factor)}"
 
 
-def _choose_unit(value: float, unit: str) -> tuple[int, str]:
+def _choose_unit(unit: str, *values: float) -> tuple[int, str]:
     if unit != "bytes":
         return 1, unit
-    return next((pair for pair in _UNITS if abs(value) >= pair[0]), _UNITS[-1])
+    largest = max(map(abs, values))
+    return next((pair for pair in _UNITS if largest >= pair[0]), _UNITS[-1])
 
 
-def _sign(value: float) -> str:
-    shown = _plain(value)
-    return f"+{shown}" if value > 0 and shown != "0" else shown
-
-
-def _plain(value: float) -> str:
+def _show(value: float) -> str:
     shown = _round(abs(value))
     return f"-{shown}" if value < 0 and shown != "0" else shown

@@ -44,6 +44,8 @@ MAXIMUM = "maximum"
 _CHOICE = ("private", "private_ws", "total_ws", "committed", "size")
 """Which figure is followed where nobody chose: the first that the first snapshot knows."""
 _COUNTS = ("threads", "modules")
+_EMPTY = ("Free", "Unusable")
+"""Types that have a size and no other figure."""
 _ALL_REGIONS = "all regions"
 
 
@@ -183,11 +185,12 @@ def _read_values(
     measures: Measures, metric: str, rows: Mapping[str, int]
 ) -> Iterator[tuple[Key, int, int, bool]]:
     """Yield key, row, value, and whether it leaves something out, of every known value but totals."""
+    left_out = {TOTAL, *(_EMPTY if metric != "size" else ())}
     for identity, type_, value, partial in _zip(
         measures.summaries, ("snapshot_id", "type", metric, "partial")
     ):
         row = rows.get(identity)
-        if row is not None and value is not None and type_ != TOTAL:
+        if row is not None and value is not None and type_ not in left_out:
             yield Key(TYPE, type_, type_), row, value, metric in (partial or "").split(", ")
     for identity, kind, name, value in _zip(measures.names, ("snapshot_id", "kind", "name", metric)):
         if (row := rows.get(identity)) is not None and value is not None:
