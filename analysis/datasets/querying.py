@@ -1,0 +1,146 @@
+"""SQL over a dataset, by DuckDB: a view for each table, and nothing else that could be read or written."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mmpscope.analysis.datasets.layout import Part, list_parts, read_description
+from mmpscope.analysis.datasets.results import make_plain
+from mmpscope.analysis.datasets.schema import MONTH, PARTITIONED, TABLES
+from mmpscope.analysis.errors import AnalysisError, UsageError
+from mmpscope.analysis.schema import Field
+from mmpscope.formats.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyConnection
+
+__all__ = ["ERRORS", "ask", "connect"]
+
+ERRORS = "errors"
+"""A view beside those of the tables: files that have an error, and were not read by a later build."""
+
+_TYPES = {
+    "string": "VARCHAR",
+    "uint64": "UBIGINT",
+    "int64": "BIGINT",
+    "uint32": "UINTEGER",
+    "float64": "DOUBLE",
+    "bool": "BOOLEAN",
+}
+_ERRORS_SQL = """\
+SELECT input, error FROM files AS f WHERE error IS NOT NULL
+AND NOT EXISTS (SELECT 1 FROM files AS later WHERE later.input = f.input AND later.error IS NULL)"""
+_NOTHING_ELSE = "A dataset is only read: give one SELECT"
+
+
+def ask(root: Path, sql: str) -> pa.Table:
+    """Answer one SELECT over the tables of a dataset; rows and columns are in the order of the answer.
+
+    Whole numbers stay whole: uint64 where they fit, int64 where one is below 0, else text. What neither JSON
+    nor CSV can hold (lists, structs, intervals) is text. Raises UsageError for what is no SELECT or is
+    refused by DuckDB, and without the extra; InputError where a part cannot be read.
+    """
+    with connect(root) as connection, _explaining():
+        statements = connection.extract_statements(sql)
+        if len(statements) != 1:
+            what = "there is no SQL in it" if not statements else f"these are {len(statements)} statements"
+            raise UsageError(f"{what}. {_NOTHING_ELSE}")
+        kind = statements[0].type.name
+        if kind != "SELECT":
+            raise UsageError(f"{kind} is refused. {_NOTHING_ELSE}")
+        return make_plain(connection.sql(statements[0].query).to_arrow_table())
+
+
+@contextmanager
+def connect(root: Path) -> Iterator[DuckDBPyConnection]:
+    """Open a database in memory that has the tables of a dataset as views, and sees no other file.
+
+    It may write nowhere but to a temporary folder of its own, where a large sort goes. Raises as
+    `read_description`, and UsageError without the extra.
+    """
+    try:
+        import duckdb
+    except ImportError as error:
+        raise UsageError("SQL needs DuckDB: pip install 'mmpscope[sql]'") from error
+    generation = read_description(root).generation
+    parts = {name: list_parts(root.resolve(), generation, name) for name in TABLES}
+    with (
+        tempfile.TemporaryDirectory(prefix="mmpscope-sql-") as spill,
+        duckdb.connect(":memory:", config=_CONFIGURATION) as connection,
+    ):
+        connection.execute("SET temp_directory = ?", [spill])
+        connection.execute("SET allowed_directories = ?", [[f"{root.resolve()}/", f"{spill}/"]])
+        connection.execute("SET enable_external_access = false")
+        with _explaining():
+            for name, own in parts.items():
+                connection.execute(
+                    f"CREATE VIEW {name} AS {_make_view(name, own)}"
+                )  # names and paths of ours
+            connection.execute(f"CREATE VIEW {ERRORS} AS {_ERRORS_SQL}")
+        connection.execute("SET lock_configuration = true")
+        yield connection
+
+
+_CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",  # else a word of the SQL may be a variable of ours
+}
+
+
+def _make_view(name: str, parts: Sequence[Part]) -> str:
+    """Write the SELECT behind a view: all parts of each month, and the month as its last column.
+
+    DuckDB would find months by itself, but would take every key=value in the path of the dataset for one.
+    """
+    if not parts:
+        return _make_empty((*TABLES[name], MONTH) if name in PARTITIONED else TABLES[name])
+    if name not in PARTITIONED:
+        return f"SELECT * FROM {_scan(parts)}"  # noqa: S608  # paths of ours, quoted
+    months = groupby(parts, key=lambda part: part.month)
+    return " UNION ALL BY NAME ".join(
+        f"SELECT *, {_quote(month)}::VARCHAR AS {MONTH.name} FROM {_scan(own)}"  # noqa: S608  # quoted as well
+        for month, own in months
+    )
+
+
+def _scan(parts: Iterable[Part]) -> str:
+    paths = ", ".join(_quote(str(part.path)) for part in parts)
+    return f"read_parquet([{paths}], hive_partitioning = false, union_by_name = true)"
+
+
+def _make_empty(columns: Sequence[Field]) -> str:
+    cells = ", ".join(f'NULL::{_TYPES[field.type]} AS "{field.name}"' for field in columns)
+    return f"SELECT {cells} WHERE false"
+
+
+def _quote(text: str | None) -> str:
+    return "NULL" if text is None else "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def _explaining() -> Iterator[None]:
+    """Say in one sentence what DuckDB refuses."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.IOException as error:
+        raise InputError(f"a part of the dataset cannot be read: {_shorten(error)}") from error
+    except duckdb.OutOfMemoryException as error:
+        raise AnalysisError(f"the memory is too small for this question: {_shorten(error)}") from error
+    except duckdb.Error as error:
+        raise UsageError(f"DuckDB refuses the SQL: {_shorten(error)}") from error
+    except RuntimeError as error:  # how DuckDB says that Ctrl-C was pressed
+        raise KeyboardInterrupt from error
+
+
+def _shorten(error: Exception) -> str:
+    """Take the message without the lines that point into the SQL."""
+    return " ".join(str(error).partition("\n\nLINE ")[0].split())

@@ -1,0 +1,205 @@
+"""The one builder of a dataset: makes it, locks it, sweeps what a stopped one left, and commits batches."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from mmpscope.analysis.datasets.batches import MOMENT_FACTS, Batch, FileRow, drop_snapshots, find_moments
+from mmpscope.analysis.datasets.layout import (
+    DESCRIPTION,
+    Description,
+    is_dataset,
+    list_leftovers,
+    list_parts,
+    place_part,
+    read_description,
+)
+from mmpscope.analysis.datasets.schema import DATASET_VERSION
+from mmpscope.analysis.errors import UsageError
+from mmpscope.formats._version import __version__
+from mmpscope.formats.errors import OutputError
+from mmpscope.formats.mmp.output import OutputFile
+from pyarrow import parquet
+
+__all__ = ["Writer", "open_writer"]
+
+_LOCK = "mmpscope-dataset.lock"
+_TEMPORARY = ".mmpscope-"
+_KNOWN_BY = ["content", "input", "bytes", "mtime_ns", "error"]
+
+
+class Writer:
+    """A dataset that nobody else adds to; ``description`` says what is added to it."""
+
+    def __init__(self, root: Path, description: Description) -> None:
+        self.root = root
+        self.description = description
+        self._contents: set[bytes] = set()
+        self._places: set[bytes] = set()
+        self._moments: set[bytes] = set()
+        self._read_known()
+
+    def has_file(self, path: str, size: int | None, mtime_ns: int | None) -> bool:
+        """Tell whether this very file was read before, by its name, size and time."""
+        return _digest(path, size, mtime_ns) in self._places
+
+    def has_content(self, content: str) -> bool:
+        """Tell whether a file of this content was read before."""
+        return bytes.fromhex(content) in self._contents
+
+    def commit(self, batch: Batch) -> Batch:
+        """Add what is new of a batch, all of it or nothing, and return that; OutputError if it cannot be.
+
+        The part of ``files`` is written last: with it, and only then, the others count.
+        """
+        batch = self._keep_new(batch)
+        if not batch.files:
+            return batch
+        written: list[Path] = []
+        generation, name = self.description.generation, batch.name
+        try:
+            for (table, month), data in batch.parts.items():
+                written.append(place_part(self.root, table, month, generation, name))
+                _write(written[-1], data)
+            _write(place_part(self.root, "files", None, generation, name), batch.render_files())
+        except OutputError:
+            _remove(written)
+            raise
+        for row in batch.files:
+            self._learn(row)
+        self._moments.update(batch.moments.values())
+        return batch
+
+    def list_lost(self) -> list[str]:
+        """Name the files that count now, and of which the generation in the making has no copy."""
+        return [
+            row.input
+            for row in _read_files(self.root, read_description(self.root).generation)
+            if row.content is not None and row.error is None and not self.has_content(row.content)
+        ]
+
+    def discard(self) -> None:
+        """Remove all parts that do not count now, and files that were never finished."""
+        _remove(list(list_leftovers(self.root, read_description(self.root).generation)))
+
+    def publish(self) -> None:
+        """Let the parts of this generation count, and no others."""
+        _write(self.root / DESCRIPTION, self.description.render())
+        self.discard()
+
+    def _keep_new(self, batch: Batch) -> Batch:
+        seen: set[str] = set()
+        files: list[FileRow] = []
+        old: set[str] = set()
+        for row in batch.files:
+            if self._knows(row) or (row.content or row.input) in seen:
+                old.add(row.content or "")
+                continue
+            seen.add(row.content or row.input)
+            files.append(row)
+        moments: set[bytes] = set()
+        dropped: set[str] = set()
+        for id_, moment in batch.moments.items():
+            content = id_.partition(":")[0]
+            if content not in seen or moment in self._moments or moment in moments:
+                dropped.add(id_)
+            moments.add(moment)
+        kept = drop_snapshots(batch, dropped)
+        return replace(kept, files=[_count(row, kept) for row in files])
+
+    def _knows(self, row: FileRow) -> bool:
+        if row.content is not None:
+            return self.has_content(row.content)
+        return _digest(row.input, row.error) in self._places
+
+    def _learn(self, row: FileRow) -> None:
+        if row.content is None:
+            self._places.add(_digest(row.input, row.error))
+        else:
+            self._contents.add(bytes.fromhex(row.content))
+        if row.mtime_ns is not None:
+            self._places.add(_digest(row.input, row.bytes, row.mtime_ns))
+
+    def _read_known(self) -> None:
+        for row in _read_files(self.root, self.description.generation):
+            self._learn(row)
+        for part in list_parts(self.root, self.description.generation, "captures"):
+            table = parquet.ParquetFile(part.path).read(["snapshot_id", *MOMENT_FACTS])
+            self._moments.update(find_moments(table).values())
+
+
+@contextmanager
+def open_writer(root: Path, rules: str, *, rebuild: bool) -> Iterator[Writer]:
+    """Open a dataset to add to it, and make it where there is none; its ``rules`` are then these.
+
+    What a stopped build has left is swept. With ``rebuild`` all is read anew, and counts from
+    `Writer.publish` on. Raises UsageError where the folder holds anything else, OutputError where it cannot
+    be written to or another build runs, UnsupportedVersionError where a newer version has built it.
+    """
+    if not is_dataset(root):
+        _make(root, Description(DATASET_VERSION, 1, rules, f"mmpscope {__version__}"))
+    with closing(_lock(root)):
+        description = read_description(root)
+        _remove(list(list_leftovers(root, description.generation)))
+        if rebuild:
+            generation = description.generation + 1
+            description = Description(DATASET_VERSION, generation, rules, f"mmpscope {__version__}")
+        yield Writer(root, description)
+
+
+def _make(root: Path, description: Description) -> None:
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{root} is no folder. A dataset is a folder: name a new one")
+    if root.is_dir() and any(not entry.name.startswith(_TEMPORARY) for entry in root.iterdir()):
+        raise UsageError(f"{root} is no dataset, and holds other files. Name a new or an empty folder")
+    _write(root / DESCRIPTION, description.render())
+
+
+def _lock(root: Path) -> OutputFile:
+    path = root / _LOCK
+    try:
+        path.touch()
+    except OSError as error:
+        raise OutputError(
+            f"{root}: nothing can be added to it ({error.strerror}). Check its rights"
+        ) from error
+    return OutputFile.extend(path)
+
+
+def _read_files(root: Path, generation: int) -> Iterator[FileRow]:
+    for part in list_parts(root, generation, "files"):
+        for row in parquet.ParquetFile(part.path).read(_KNOWN_BY).to_pylist():
+            yield FileRow(**row)
+
+
+def _count(row: FileRow, batch: Batch) -> FileRow:
+    """Count the snapshots that a file has added; an error stays one."""
+    if row.error is not None:
+        return row
+    return replace(row, snapshots=sum(id_.startswith(f"{row.content}:") for id_ in batch.moments))
+
+
+def _digest(*told: object) -> bytes:
+    return hashlib.sha256(json.dumps(told).encode()).digest()[:16]
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{path.parent}: it cannot be made ({error.strerror}).") from error
+    with closing(OutputFile.create(path, force=True)) as output:
+        output.write(data)
+        output.publish()
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):  # what stays does not count, and the next build tries again
+            path.unlink()
