@@ -38,6 +38,7 @@ COMMANDS = {
     "free": "Show the holes of an address space, and what would still fit.",
     "diff": "Compare two snapshots of a process: what is new, gone, grown or shrunk.",
     "trend": "Tell of a series of snapshots whether a process leaks: what grows, how fast, and until when.",
+    "compare": "Put many snapshots side by side: a row each, and which of them are odd.",
     "check": "Check a snapshot against budgets and a baseline, as in CI.",
     "dataset": "Keep snapshots as Parquet that grows as files arrive, and ask it in SQL.",
     "export": "Write one table of any number of snapshots to a file.",

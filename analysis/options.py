@@ -22,6 +22,7 @@ __all__ = [
     "Opening",
     "Outlet",
     "Reading",
+    "Running",
     "TypedListing",
     "Types",
     "Writing",
@@ -121,6 +122,20 @@ class TypedListing(Types, Listing):
             min=0,
             help="At most N allocations with their sub-blocks (--flat: N regions); 0 shows all.",
         ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Running:
+    """Who works where there are many files."""
+
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", metavar="N", min=1, help="Processes that work; else one a processor."),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="URI", help="Work on a Dask cluster, as in tcp://10.0.0.1:8786."),
     ] = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from mmpscope.analysis.options import Manner
@@ -20,18 +20,29 @@ _CLEAR = "\r\x1b[K"
 Item = TypeVar("Item")
 
 
-def follow(items: Iterable[Item], manner: Manner, output: str) -> Iterator[Item]:
-    """Pass items on, telling how many; nothing is told where the answer itself goes to a terminal."""
+def follow(
+    items: Iterable[Item],
+    manner: Manner,
+    output: str,
+    what: str = "snapshots",
+    weigh: Callable[[Item], int] = lambda _: 1,
+) -> Iterator[Item]:
+    """Pass items on, telling how many; nothing is told where the answer itself goes to a terminal.
+
+    ``weigh`` tells how many of ``what`` an item stands for.
+    """
     is_wanted = sys.stderr.isatty() and not (manner.quiet or manner.no_progress)
     if not is_wanted or (output == STDOUT and sys.stdout.isatty()):
         yield from items
         return
     due = time.monotonic() + _PATIENCE_S
+    count = 0
     try:
-        for count, item in enumerate(items):
+        for item in items:
             if time.monotonic() >= due:
-                print(f"{_CLEAR}snapshots done: {count:,}", end="", file=sys.stderr, flush=True)
+                print(f"{_CLEAR}{what} done: {count:,}", end="", file=sys.stderr, flush=True)
                 due = time.monotonic() + _PAUSE_S
             yield item
+            count += weigh(item)
     finally:
         print(end=_CLEAR, file=sys.stderr, flush=True)

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_TABLES = "regions, allocations, summary, free, diff, trend, threads, modules, heaps, processes, capability"
+_TABLES = (
+    "regions, allocations, summary, free, diff, trend, compare, threads, modules, heaps, processes,"
+    " capability"
+)
 _FORMATS = "csv, parquet, arrow, jsonl, txt, smaps, vmmap-xml, vmmap-csv"
 
 
@@ -78,6 +81,7 @@ def _make_table(
     inputs: list[str], name: str, types: Types, how: tuple[Reading, Manner], output: str
 ) -> pa.Table:
     from mmpscope.analysis.commands import load_each, load_pair
+    from mmpscope.analysis.commands.compare import list_compared
     from mmpscope.analysis.commands.trend import list_trends
     from mmpscope.analysis.listing import choose_types
     from mmpscope.analysis.named_tables import compare, stack_tables
@@ -87,6 +91,10 @@ def _make_table(
     if name == "diff":
         before, after, _ = load_pair(inputs, *how)
         return compare(before, after, chosen)
+    if name == "compare":
+        if chosen:
+            raise UsageError("compare is of whole processes. Leave --type out")
+        return list_compared(inputs, how, output)
     if name == "trend":
         return list_trends(inputs, chosen, how, output)
     return stack_tables(follow(load_each(inputs, *how), how[1], output), name, chosen)

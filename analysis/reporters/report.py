@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.checks.schema import CHECK
+from mmpscope.analysis.comparisons.schema import COMPARE
 from mmpscope.analysis.datasets.schema import COLUMNS, ERRORS
 from mmpscope.analysis.diffs.schema import DIFF_ROWS
 from mmpscope.analysis.errors import UsageError
@@ -38,6 +39,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     "diff": DIFF_ROWS,
     "check": CHECK,
     "trend": TREND,
+    "compare": COMPARE,
     "dataset-build": ERRORS,
     "dataset-info": COLUMNS,
     "sql": (),
