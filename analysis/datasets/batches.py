@@ -43,8 +43,9 @@ _TAKEN = tuple(name for name in PARTITIONED if name not in MEASURES)
 _NS = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-MOMENT_FACTS = ("boot_id", "pid", "start_time", "mono_ns")
-"""The columns of captures by which one moment of one process is told."""
+_NEEDED_FACTS = ("boot_id", "pid", "start_time", "mono_ns")
+MOMENT_FACTS = (*_NEEDED_FACTS, "pid_namespace")
+"""The columns of captures by which one moment of one process is told; Windows has no namespaces of pids."""
 _ROW_GROUP = 1 << 17
 
 
@@ -207,6 +208,6 @@ def find_moments(captures: pa.Table) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for row in captures.select(["snapshot_id", *MOMENT_FACTS]).to_pylist():
         id_, *facts = row.values()
-        told = json.dumps(id_ if None in facts else facts)
+        told = json.dumps(id_ if None in facts[: len(_NEEDED_FACTS)] else facts)
         found[id_] = hashlib.sha256(told.encode()).digest()[:16]
     return found
