@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.trends.births import Tally
     from mmpscope.analysis.trends.series import Series
 
-__all__ = ["SHAPE", "Row", "SeriesTrend", "judge_series", "make_table", "rank_trends"]
+__all__ = ["SHAPE", "Row", "SeriesTrend", "judge_all", "judge_series", "make_table"]
 
 Row = dict[str, Any]
 """A row of schema.TREND by column, and SHAPE."""
@@ -40,7 +40,10 @@ Tallies = Mapping[Key, "Tally"]
 SHAPE = "shape"
 """Key of the values that a small chart shows: the last known one of each of equal stretches of time."""
 _CELLS = 24
-_MOST = 50
+_MOST_SERIES = 20
+"""Series that are judged in full."""
+_TOTAL_ONLY = "one of many processes: only its total is judged (--process judges the rest)"
+_MOST = 30
 """Names, cohorts and kinds of one series that are judged: those that moved most."""
 _LEAST_STEPS = 3
 """Snapshots with births before a leak is suspected: a program that starts maps much once."""
@@ -75,9 +78,37 @@ class SeriesTrend:
         return bool(self.total["verdict"] != Verdict.CANNOT_TELL)
 
 
-def rank_trends(trends: Sequence[SeriesTrend]) -> list[SeriesTrend]:
-    """Put the most interesting first: growing ones by their slope, then what cannot be told."""
-    return sorted(trends, key=_rank)
+class _Judge:
+    """Judges values, equal ones once: what grows is often a name, its type and a kind at the same time."""
+
+    def __init__(self, bound: int | None) -> None:
+        self._bound = bound
+        self._known: dict[tuple[bytes, bytes, str], Judgement] = {}
+
+    def judge(self, points: Points, unit: str) -> Judgement:
+        """Return the verdict; the bound is one of bytes."""
+        asked = (points.times_s.tobytes(), points.values.tobytes(), unit)
+        if asked not in self._known:
+            bound = self._bound if unit == "bytes" else None
+            self._known[asked] = judge(points.times_s, points.values, unit=unit, bound=bound)
+        return self._known[asked]
+
+
+def judge_all(
+    found: Sequence[Series], recorder: Recorder, tallies: Sequence[Tallies], bound: int | None = None
+) -> list[SeriesTrend]:
+    """Judge several series, the most interesting first: growing ones by slope, then what cannot be told.
+
+    Of many, only the first are judged in full, and of the others the total. ``tallies`` are the births and
+    deaths of the kinds of each series, ``bound`` the bytes an hour below which growth is of no interest.
+    """
+    if len(found) > _MOST_SERIES:
+        totals = [judge_series(series, recorder, None, bound) for series in found]
+        order = sorted(range(len(found)), key=lambda number: _rank(totals[number]))
+        chosen = [judge_series(found[at], recorder, tallies[at], bound) for at in order[:_MOST_SERIES]]
+        return chosen + [totals[at] for at in order[_MOST_SERIES:]]
+    pairs = zip(found, tallies, strict=True)
+    return sorted((judge_series(series, recorder, each, bound) for series, each in pairs), key=_rank)
 
 
 def _rank(trend: SeriesTrend) -> tuple[int, bool, float, int]:
@@ -86,21 +117,23 @@ def _rank(trend: SeriesTrend) -> tuple[int, bool, float, int]:
 
 
 def judge_series(
-    series: Series, recorder: Recorder, tallies: Tallies, bound: int | None = None
+    series: Series, recorder: Recorder, tallies: Tallies | None, bound: int | None = None
 ) -> SeriesTrend:
     """Judge what is followed of one series; of names, cohorts and kinds those that moved most.
 
-    ``tallies`` are the births and deaths of kinds, ``bound`` the bytes an hour below which growth is of no
-    interest.
+    ``tallies`` are the births and deaths of kinds; None judges the total alone.
     """
-    metric = recorder.metric or "size"
+    metric, judges = recorder.metric or "size", _Judge(bound)
     total = Key(TOTAL_SCOPE, TOTAL)
+    if tallies is None:
+        row = _make_row(series, total, recorder.read(series, total), metric, judges)
+        return SeriesTrend(series, metric, (row,), 0, 0, (*_note(series, recorder), _TOTAL_ONLY))
     points = {key: recorder.read(series, key) for key in recorder.list_keys(series) if key.scope != MAXIMUM}
     points[total] = recorder.read(series, total)
     always = [key for key in points if key.scope in _ALWAYS]
     moved = [key for key in points if key.scope not in _ALWAYS and (_spread(points[key]) or key in tallies)]
     moved.sort(key=lambda key: (-_spread(points[key]), key.scope, key.name))
-    rows = [_make_row(series, key, points[key], metric, bound) for key in (*always, *moved[:_MOST])]
+    rows = [_make_row(series, key, points[key], metric, judges) for key in (*always, *moved[:_MOST])]
     for row, key in zip(rows, (*always, *moved[:_MOST]), strict=True):
         _add_limit(row, recorder.read(series, key._replace(scope=MAXIMUM)))
         _add_births(row, tallies.get(key))
@@ -132,10 +165,8 @@ def _place(row: Row) -> tuple[int, int, int, str]:
     return len(_ALWAYS), 0, -abs(row["change"]), row["name"]
 
 
-def _make_row(series: Series, key: Key, points: Points, metric: str, bound: int | None) -> Row:
-    judgement = judge(
-        points.times_s, points.values, unit=key.unit, bound=bound if key.unit == "bytes" else None
-    )
+def _make_row(series: Series, key: Key, points: Points, metric: str, judges: _Judge) -> Row:
+    judgement = judges.judge(points, key.unit)
     identity = series.last.identity
     metrics = {LIMIT: "used", COUNT: key.name, KIND: "size"}
     return {

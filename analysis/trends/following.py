@@ -6,29 +6,32 @@ One snapshot is in memory at a time, and the ranges of the one before it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.errors import AnalysisError, UsageError
 from mmpscope.analysis.loading import open_inputs
-from mmpscope.analysis.measures.measure import Gatherer
+from mmpscope.analysis.measures.measure import Gatherer, Measures
 from mmpscope.analysis.snapshot import LoadedSnapshot
-from mmpscope.analysis.trends.answer import SeriesTrend, judge_series, rank_trends
-from mmpscope.analysis.trends.births import Births, Kind
-from mmpscope.analysis.trends.moments import Moment, read_moment
+from mmpscope.analysis.trends.answer import SeriesTrend, judge_all
+from mmpscope.analysis.trends.births import Births, Kind, Tally
+from mmpscope.analysis.trends.moments import Moment, read_moment, read_row
 from mmpscope.analysis.trends.recorder import KIND, Key, Recorder
-from mmpscope.analysis.trends.series import split_series
+from mmpscope.analysis.trends.series import Series, split_series
 
 if TYPE_CHECKING:
     from mmpscope.analysis.rules import Rule
     from mmpscope.formats.source import Source
 
-__all__ = ["Aim", "Shelf", "choose_process", "follow_files"]
+__all__ = ["Aim", "Shelf", "choose_process", "follow_files", "follow_measures"]
 
 _OPEN = 8
 """Files that are kept open: snapshots in order of time may come from a few files by turns."""
 _TOGETHER = 32
 """Snapshots whose measures are made into tables at once."""
+_NAMED = 10
+_REMEMBERED = 1_000
+"""Snapshots of other processes whose names are told where there is none of the one that is asked for."""
 _STDIN = "-"
 
 
@@ -94,14 +97,16 @@ def _split(label: str) -> tuple[str, int]:
 
 def choose_process(moments: Sequence[Moment], wanted: str | None) -> list[Moment]:
     """Keep the snapshots of one process, by its pid or name; UsageError where there is none."""
-    if wanted is None:
-        return list(moments)
-    chosen = [moment for moment in moments if wanted in (str(moment.identity.pid), moment.name)]
-    if not chosen:
+    chosen = [moment for moment in moments if _is_of(moment, wanted)]
+    if moments and not chosen:
         names = sorted({f"{moment.name or 'unknown'} ({moment.identity.pid})" for moment in moments})
-        more = f" and {len(names) - 10:,} more" if len(names) > 10 else ""
-        raise UsageError(f"--process {wanted!r} is none of {', '.join(names[:10])}{more}")
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        raise UsageError(f"--process {wanted!r} is none of {', '.join(names[:_NAMED])}{more}")
     return chosen
+
+
+def _is_of(moment: Moment, wanted: str | None) -> bool:
+    return wanted is None or wanted in (str(moment.identity.pid), moment.name)
 
 
 def follow_files(
@@ -112,33 +117,58 @@ def follow_files(
 ) -> list[SeriesTrend]:
     """Judge each process of some snapshots, the most interesting first; ``read`` returns one by its label.
 
-    ``aim`` says what is followed; ``advance`` sees the snapshots pass, as a display of progress does.
-    FormatError where one is damaged.
+    ``aim`` says what is followed, its process left aside; ``advance`` sees the snapshots pass, as a display
+    of progress does. FormatError where one is damaged.
     """
-    aim = aim or Aim()
-    found, recorder = split_series(moments), Recorder(moments, aim.metric)
-    births = [Births() for _ in found]
-    order = [(number, row) for number, series in enumerate(found) for row in series.rows]
-    snapshots = advance(read(moments[row].label) for _, row in order)
-    gatherer, rows = Gatherer(), dict[str, int]()
-    for (number, row), snapshot in zip(order, snapshots, strict=True):
+    metric, bound, _ = aim or Aim()
+    found, recorder = split_series(moments), Recorder(moments, metric)
+    order = [row for series in found for row in series.rows]
+    snapshots = iter(advance(read(moments[row].label) for row in order))
+    tallies = [_follow_one(series, snapshots, recorder) for series in found]
+    return judge_all(found, recorder, tallies, bound)
+
+
+def _follow_one(series: Series, snapshots: Iterator[LoadedSnapshot], recorder: Recorder) -> dict[Key, Tally]:
+    """Record the snapshots of one series, which come next, and count what is born and dies."""
+    births, gatherer, rows = Births(), Gatherer(), dict[str, int]()
+    for row in series.rows:
+        snapshot = next(snapshots)
         gatherer.add(snapshot, str(row))
         rows[str(row)] = row
         if recorder.metric is None or len(rows) == _TOGETHER:
             recorder.add(gatherer.build(), rows)
             gatherer, rows = Gatherer(), {}
-        for kind, value in births[number].add(snapshot, "size").items():
+        for kind, value in births.add(snapshot, "size").items():
             recorder.record(_key(kind), row, value)
     if rows:
         recorder.add(gatherer.build(), rows)
-    tallies = [{_key(kind): tally for kind, tally in each.tallies.items()} for each in births]
-    return rank_trends(
-        [
-            judge_series(series, recorder, tally, aim.bound)
-            for series, tally in zip(found, tallies, strict=True)
-        ]
-    )
+    return {_key(kind): tally for kind, tally in births.tallies.items()}
 
 
 def _key(kind: Kind) -> Key:
     return Key(KIND, " ".join(filter(None, [kind.name or kind.type, kind.protection])), kind.type)
+
+
+def follow_measures(parts: Iterable[Measures], aim: Aim | None = None) -> list[SeriesTrend]:
+    """Judge each process of which the measures are kept, as in a dataset, in any order and any parts.
+
+    Births and deaths are not told: measures have no addresses. UsageError where no snapshot is of the process
+    that is aimed at.
+    """
+    metric, bound, process = aim or Aim()
+    moments: list[Moment] = []
+    recorder = Recorder(moments, metric)
+    passed: list[Moment] = []
+    for part in parts:
+        rows = {}
+        for capture in part.captures.to_pylist():
+            moment = read_row(capture)
+            if _is_of(moment, process):
+                rows[capture["snapshot_id"]] = len(moments)
+                moments.append(moment)
+            elif len(passed) < _REMEMBERED:
+                passed.append(moment)
+        if rows:
+            recorder.add(part, rows)
+    found = split_series(moments or choose_process(passed, process))
+    return judge_all(found, recorder, [{} for _ in found], bound)
