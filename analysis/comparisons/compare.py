@@ -140,7 +140,8 @@ def _decide(row: dict[str, object], peers: int) -> tuple[str, str | None]:
     if peers < 0:
         return CANNOT_TELL, str(row["lacks"])
     if peers + 1 < LEAST_GROUP:
-        return CANNOT_TELL, f"{peers} others of {_name_kin(row)}, and {LEAST_GROUP - 1} are needed"
+        others = f"{peers} other{'' if peers == 1 else 's'}"
+        return CANNOT_TELL, f"{others} of {_name_kin(row)}, and {LEAST_GROUP - 1} are needed"
     return USUAL, None
 
 

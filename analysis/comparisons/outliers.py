@@ -67,7 +67,7 @@ class Odd(NamedTuple):
         side = "above" if self.excess > 0 else "below"
         far = show(abs(self.excess)) if self.mads is None else f"{abs(self.mads):.1f} MADs"
         told = f"{_name(self.metric)} {far} {side} {self.peers:,} others of {kin}"
-        rest = "which over half have" if self.mads is None else "median"
+        rest = "over half have" if self.mads is None else "median"
         return f"{told}: {show(self.value)}, {rest} {show(self.median)}"
 
 

@@ -1,0 +1,154 @@
+"""`mmp compare`: exit codes, error rows, forms of output, and the same answer from any number of workers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mmpscope.analysis.comparisons.schema import COMPARE
+from pyarrow import parquet
+from support.mmp_builder import MmpBuilder
+from support.mmp_command import Answer, run_mmp, run_program
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder `good` with two series and one with a file that is none; empty.smaps has no memory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good").mkdir()
+    for name in ("linux-leak-v1.0.mmp", "windows-reserve-commit-v1.0.mmp"):
+        shutil.copy(SAMPLES / name, tmp_path / "good" / name)
+    shutil.copytree(tmp_path / "good", tmp_path / "mixed")
+    (tmp_path / "mixed" / "a note.txt").write_text("Dear reader")
+    (tmp_path / "bad").mkdir()
+    shutil.copy(tmp_path / "mixed" / "a note.txt", tmp_path / "bad")
+    return tmp_path
+
+
+def _compare(*words: object, columns: int = 100) -> Answer:
+    return run_mmp("compare", *words, columns=columns)
+
+
+def _read_json(*words: object) -> dict[str, Any]:
+    answer = _compare(*words, "--json")
+    assert answer.err == ""
+    document: dict[str, Any] = json.loads(answer.out)
+    return document
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("good", 0),
+        ("mixed", 0),
+        ("good/*.mmp --by host --where name=leak", 0),
+        ("good --where name=nobody", 0),
+        ("good --outliers", 0),
+        ("good none.mmp", 0),
+        ("bad", 3),
+        ("none.mmp", 3),
+        ("none/*.mmp", 3),
+        ("good --rules none.toml", 3),
+        ("good --scheduler nonsense://x", 3),
+        ("good --by color", 2),
+        ("good --metric weight", 2),
+        ("good --where private", 2),
+        ("good --sort weight", 2),
+        ("good --workers 0", 2),
+        ("good -o good/linux-leak-v1.0.mmp", 2),
+        ("", 2),
+    ],
+)
+def test_exit_codes(words: str, code: int, folder: Path) -> None:
+    """0 where there is an answer, whatever could not be read; 3 where nothing could, 2 for words."""
+    answer = _compare(*words.split())
+    assert answer.code == code
+    assert (answer.err == "") == (code == 0)
+
+
+def test_a_bad_file_is_a_row_with_its_reason(folder: Path) -> None:
+    """All others are answered, and the reason is one sentence."""
+    document = _read_json("mixed")
+    assert (document["snapshots"], document["unreadable"]) == (26, 1)
+    last = document["rows"][-1]
+    assert last["input"] == "mixed/a note.txt"
+    assert "it starts with 'Dear reader'" in last["error"]
+    assert "not read: mixed/a note.txt" in _compare("mixed").out
+
+
+def test_nothing_readable_tells_every_reason_first(folder: Path) -> None:
+    """On standard output as always; then why there is no answer."""
+    answer = _compare("bad")
+    assert "not read: bad/a note.txt" in answer.out
+    assert answer.err.startswith("mmp: bad: its only file cannot be read")
+
+
+def test_no_snapshot_at_all_cannot_tell(folder: Path) -> None:
+    """A file without a snapshot is no bad file."""
+    empty = folder / "empty.mmp"
+    builder = MmpBuilder()
+    builder.add_header()
+    builder.close()
+    empty.write_bytes(builder.data)
+    assert _compare("empty.mmp").code == 4
+
+
+def test_workers_change_nothing(folder: Path) -> None:
+    """One process or two: the same bytes."""
+    one = run_program("compare", "mixed", "--json", "--workers", "1", cwd=folder)
+    two = run_program("compare", "mixed", "--json", "--workers", "2", cwd=folder)
+    assert one.stdout == two.stdout
+    assert (one.stderr, two.stderr) == (b"", b"")
+
+
+def test_tables_have_every_column(folder: Path) -> None:
+    """CSV, Parquet and `mmp export` alike, error rows too."""
+    names = [field.name for field in COMPARE]
+    exported = run_mmp("export", "mixed", "-t", "compare", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(exported.out)))
+    assert list(rows[0]) == names
+    assert len(rows) == 27
+    assert _compare("mixed", "-o", "c.parquet").code == 0
+    table = parquet.read_table("c.parquet")
+    assert (table.column_names, table.num_rows) == (names, 27)
+    assert table.schema.field("private").metadata[b"unit"] == b"bytes"
+
+
+def test_rows_are_limited_and_sorted_as_asked(folder: Path) -> None:
+    """What was left out is counted."""
+    document = _read_json("good", "--sort", "total_ws", "-n", "3")
+    sizes = [row["total_ws"] for row in document["rows"]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (len(sizes), document["rows_left_out"]) == (3, 23)
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_lines_fit_the_terminal(columns: int, folder: Path) -> None:
+    """Groups, reasons and errors as well as rows."""
+    text = _compare("mixed", columns=columns).out
+    assert max(map(len, text.splitlines())) <= columns
+
+
+def test_a_damaged_series_gives_its_whole_snapshots(folder: Path) -> None:
+    """Only with --partial, and the damage is told; without it the file is a row."""
+    data = (SAMPLES / "linux-leak-v1.0.mmp").read_bytes()
+    (folder / "torn.mmp").write_bytes(data[:-5000])
+    assert _compare("torn.mmp").code == 3
+    answer = _compare("torn.mmp", "--partial")
+    assert answer.code == 0
+    assert "torn.mmp" in answer.err
+
+
+def test_a_dataset_is_an_input(folder: Path) -> None:
+    """Its snapshots are those of the files that it was built from."""
+    assert run_mmp("dataset", "build", "set", "--from", "good").code == 0
+    of_files, of_dataset = _read_json("good"), _read_json("set")
+    assert of_dataset["groups"] == of_files["groups"]
+    assert len(of_dataset["rows"]) == len(of_files["rows"])
