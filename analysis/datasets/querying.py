@@ -46,7 +46,7 @@ def ask(root: Path, sql: str) -> pa.Table:
     nor CSV can hold (lists, structs, intervals) is text. Raises UsageError for what is no SELECT or is
     refused by DuckDB, and without the extra; InputError where a part cannot be read.
     """
-    with connect(root) as connection, _explaining():
+    with connect(root) as connection, _explaining(root):
         statements = connection.extract_statements(sql)
         if len(statements) != 1:
             what = "there is no SQL in it" if not statements else f"these are {len(statements)} statements"
@@ -77,11 +77,9 @@ def connect(root: Path) -> Iterator[DuckDBPyConnection]:
         connection.execute("SET temp_directory = ?", [spill])
         connection.execute("SET allowed_directories = ?", [[f"{root.resolve()}/", f"{spill}/"]])
         connection.execute("SET enable_external_access = false")
-        with _explaining():
+        with _explaining(root):
             for name, own in parts.items():
-                connection.execute(
-                    f"CREATE VIEW {name} AS {_make_view(name, own)}"
-                )  # names and paths of ours
+                connection.execute(f"CREATE VIEW {name} AS {_make_view(name, own)}")
             connection.execute(f"CREATE VIEW {ERRORS} AS {_ERRORS_SQL}")
         connection.execute("SET lock_configuration = true")
         yield connection
@@ -125,18 +123,20 @@ def _quote(text: str | None) -> str:
 
 
 @contextmanager
-def _explaining() -> Iterator[None]:
-    """Say in one sentence what DuckDB refuses."""
+def _explaining(root: Path) -> Iterator[None]:
+    """Say in one sentence what DuckDB refuses; what names a file of the dataset is no fault of the SQL."""
     import duckdb
 
     try:
         yield
-    except duckdb.IOException as error:
-        raise InputError(f"a part of the dataset cannot be read: {_shorten(error)}") from error
     except duckdb.OutOfMemoryException as error:
         raise AnalysisError(f"the memory is too small for this question: {_shorten(error)}") from error
     except duckdb.Error as error:
-        raise UsageError(f"DuckDB refuses the SQL: {_shorten(error)}") from error
+        reason = _shorten(error)
+        is_told = str(root.resolve()) in reason and not isinstance(error, duckdb.PermissionException)
+        if isinstance(error, duckdb.IOException) or is_told:
+            raise InputError(f"a part of the dataset cannot be read: {reason}") from error
+        raise UsageError(f"DuckDB refuses the SQL: {reason}") from error
     except RuntimeError as error:  # how DuckDB says that Ctrl-C was pressed
         raise KeyboardInterrupt from error
 

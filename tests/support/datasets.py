@@ -53,7 +53,7 @@ def read_plainly(root: Path, table: str, what: str) -> Sequence[Any]:
     """Ask DuckDB of the Parquet files as they lie, with nothing of ours in between; one row."""
     pattern = root / table / ("*.parquet" if table == "files" else "*/*.parquet")
     with duckdb.connect(":memory:") as connection:
-        row = connection.sql(
+        row = connection.execute(
             f"SELECT {what} FROM read_parquet('{pattern}', union_by_name = true, hive_partitioning = true)"
         ).fetchone()
     assert row is not None

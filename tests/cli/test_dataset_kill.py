@@ -1,0 +1,88 @@
+"""A build that is killed or interrupted at any moment: what is there is whole, and the next build goes on."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from mmpscope.analysis.datasets.layout import list_parts
+from support.datasets import NOVEMBER_NS, ask_rows, build, list_files, read_plainly, write_run
+from support.mmp_command import PROGRAM
+
+FILES = 24
+MOMENTS = 6
+
+
+def _write_files(folder: Path) -> str:
+    folder.mkdir()
+    for pid in range(1, FILES + 1):
+        write_run(folder / f"{pid:02}.mmp", range(NOVEMBER_NS, NOVEMBER_NS + 5), pid=pid)
+    return f"{folder}/*.mmp"
+
+
+def _start(root: Path, pattern: str) -> subprocess.Popen[bytes]:
+    command = [str(PROGRAM), "dataset", "build", str(root), "--from", pattern, "--workers", "1"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def _check_whole(root: Path) -> int:
+    """Each file that counts has all of its snapshots in every table; return how many do."""
+    if not (root / "mmpscope-dataset.json").exists():
+        return 0
+    counts = "count(*) AS n, count(DISTINCT snapshot_id) AS ids"
+    files = ask_rows(root, "SELECT count(*) AS n, coalesce(sum(snapshots), 0) AS s FROM files")[0]
+    captures, regions = (
+        ask_rows(root, f"SELECT {counts} FROM {name}")[0] for name in ("captures", "regions")
+    )
+    assert captures["n"] == captures["ids"] == regions["ids"] == files["s"] == 5 * files["n"]
+    number: int = files["n"]
+    return number
+
+
+def _wait_for(root: Path, parts: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until so many parts are there, whole batches or not."""
+    while process.poll() is None and sum(1 for _ in root.rglob("*.parquet")) < parts:
+        time.sleep(0.001)
+
+
+def test_kill_9_at_any_moment_leaves_whole_batches(tmp_path: Path) -> None:
+    """Killed again and again in the middle of a batch, it ends with the rows of a calm build."""
+    pattern = _write_files(tmp_path / "in")
+    build(tmp_path / "calm", pattern)
+    moments, root, seen = random.Random(7), tmp_path / "ds", set()
+    for _ in range(MOMENTS):
+        process = _start(root, pattern)
+        _wait_for(root, len(list_files(root)) + moments.randrange(15), process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=30)
+        whole = list_parts(root, 1, "regions") if root.exists() else []
+        seen.add((_check_whole(root), len(list_files(root)) > 10 * len(whole)))
+    assert len(seen) > 2  # or nothing was tried
+    build(root, pattern)
+    assert _check_whole(root) == FILES
+    for table in ("captures", "regions", "names"):
+        what = "count(*), sum(size), sum(total_ws), sum(blocks)"
+        assert read_plainly(root, table, what) == read_plainly(tmp_path / "calm", table, what)
+    assert not list(root.rglob("*.tmp"))
+
+
+def test_ctrl_c_says_how_far_it_came(tmp_path: Path) -> None:
+    """Exit code 130, one sentence, and the same command goes on from there."""
+    pattern = _write_files(tmp_path / "in")
+    root = tmp_path / "ds"
+    process = _start(root, pattern)
+    _wait_for(root, 11, process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    if process.returncode == 0:  # it was through before the signal came
+        assert out
+        return
+    assert (process.returncode, out) == (130, b"")
+    assert b"the same command goes on from there" in err
+    assert err.count(b"\n") == 1
+    done = _check_whole(root)
+    assert build(root, pattern).known == done
+    assert _check_whole(root) == FILES
