@@ -18,7 +18,8 @@ from mmpscope.formats.errors import InputError
 __all__ = ["BATCH_FILES", "find_size", "list_inputs", "make_batches", "open_hashed"]
 
 BATCH_FILES = 64
-_BATCH_BYTES = 8 << 20
+_FILE_BYTES = 128 << 10
+"""A batch has at most as many bytes as if its files had so many each."""
 _AHEAD_BYTES = 32 << 20
 """A file of at most so many bytes is read once; a larger one twice, to be hashed first."""
 _CHUNK_BYTES = 1 << 20
@@ -38,14 +39,16 @@ def find_size(file: InputFile) -> int:
         return 0
 
 
-def make_batches(files: Sequence[InputFile], workers: int) -> Iterator[tuple[InputFile, ...]]:
+def make_batches(
+    files: Sequence[InputFile], workers: int, batch_files: int = BATCH_FILES
+) -> Iterator[tuple[InputFile, ...]]:
     """Part files into batches, in order: of a few megabytes, and several for each worker."""
-    most = max(1, min(BATCH_FILES, len(files) // (4 * workers)))
+    most = max(1, min(batch_files, len(files) // (4 * workers)))
     batch: list[InputFile] = []
     held = 0
     for file in files:
         size = find_size(file)
-        if batch and (len(batch) >= most or held + size > _BATCH_BYTES):
+        if batch and (len(batch) >= most or held + size > batch_files * _FILE_BYTES):
             yield tuple(batch)
             batch, held = [], 0
         batch.append(file)

@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from mmpscope.analysis.bulk.files import find_size, make_batches
+from mmpscope.analysis.bulk.files import BATCH_FILES, find_size, make_batches
 from mmpscope.analysis.bulk.pools import Pool, count_processors, open_cluster, open_processes
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.loading import InputFile
@@ -46,13 +46,14 @@ def run_files(
     *,
     workers: int | None = None,
     scheduler: str | None = None,
+    batch_files: int = BATCH_FILES,
 ) -> Iterator[Outcome[Result]]:
     """Call ``work`` with batches of files and yield what it returns, in the order of the files.
 
     ``work`` is pure and can be pickled, such as functools.partial of a function of a module: a batch whose
     worker died is done again. Without ``workers`` there is one for each processor, fewer for few files; one
     works in this process. ``scheduler`` is that of a Dask cluster, whose workers see the same files under
-    the same names. What ``work`` raises ends it all; closing the iterator lets go of what has not begun.
+    the same names. A batch has at most ``batch_files``. What ``work`` raises ends it all; closing the iterator lets go of what has not begun.
 
     Raises InputError where no scheduler answers, UsageError without the extra, and for standard input there.
     """
@@ -60,10 +61,10 @@ def run_files(
     if scheduler is not None:
         if is_piped:
             raise UsageError("standard input cannot be read from a cluster. Give a file that its workers see")
-        yield from _run_on_cluster(scheduler, work, files)
+        yield from _run_on_cluster(scheduler, work, files, batch_files)
         return
     count = 1 if is_piped else workers or _choose_workers(files)
-    batches = make_batches(files, count)
+    batches = make_batches(files, count, batch_files)
     if count == 1:
         for batch in batches:
             yield Outcome(batch, work(batch))
@@ -81,11 +82,11 @@ def _choose_workers(files: Sequence[InputFile]) -> int:
 
 
 def _run_on_cluster(
-    scheduler: str, work: Callable[[Batch], Result], files: Sequence[InputFile]
+    scheduler: str, work: Callable[[Batch], Result], files: Sequence[InputFile], batch_files: int
 ) -> Iterator[Outcome[Result]]:
     with open_cluster(scheduler) as pool:
         try:
-            yield from _run_on(pool, work, make_batches(files, pool.size))
+            yield from _run_on(pool, work, make_batches(files, pool.size, batch_files))
         except CancelledError as error:
             what = f"{scheduler}: the scheduler is gone before all was done"
             raise InputError(f"{what}. Start it, and run this once more.") from error

@@ -17,6 +17,9 @@ from mmpscope.analysis.loading import InputFile
 
 __all__ = ["Built", "Plan", "build_dataset"]
 
+_BATCH_FILES = 256
+"""Files whose snapshots become one part of each table: parts of some megabytes, few enough to list."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -56,7 +59,10 @@ def build_dataset(root: Path, plan: Plan) -> Iterator[Built]:
         new = [file for file in files if not writer.has_file(file.path, *find_state(file.path))]
         built.known = len(files) - len(new)
         work = functools.partial(read_batch, plan.reading)
-        for outcome in run_files(work, new, workers=plan.workers, scheduler=plan.scheduler):
+        outcomes = run_files(
+            work, new, workers=plan.workers, scheduler=plan.scheduler, batch_files=_BATCH_FILES
+        )
+        for outcome in outcomes:
             batch = outcome.result
             if batch is None:
                 rows = [FileRow(None, file.path, error=outcome.error) for file in outcome.files]
