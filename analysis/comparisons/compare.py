@@ -29,6 +29,7 @@ __all__ = ["GROUPINGS", "Comparison", "compare_measures", "group_measures"]
 
 _PARTS = (("min", 0.0), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("p95", 0.95), ("max", 1.0))
 _ALL_REGIONS = "all regions"
+_MOST_REASONS = 3
 
 Key = Callable[[dict[str, object]], str]
 
@@ -92,7 +93,7 @@ def compare_measures(measures: Measures, sensitivity: Sensitivity = USUAL_SENSIT
     ]
     odd.sort(key=lambda each: (each.row, -_rank(each), each.metric.name))
     told = [each.describe(_name_kin(facts[each.row])) for each in odd]
-    verdicts = _decide_all(odd, told, facts, np.where(whole, peers, -1))
+    verdicts = _decide_all(odd, facts, np.where(whole, peers, -1))
     columns = {name: captures[name] for name in captures.column_names}
     columns |= {
         "verdict": [verdict for verdict, _ in verdicts],
@@ -124,15 +125,23 @@ def _name_kin(row: dict[str, object]) -> str:
 
 
 def _decide_all(
-    odd: Sequence[Odd], told: Sequence[str], facts: Sequence[dict[str, object]], peers: Rows
+    odd: Sequence[Odd], facts: Sequence[dict[str, object]], peers: Rows
 ) -> list[tuple[str, str | None]]:
-    reasons: dict[int, list[str]] = {}
-    for each, reason in zip(odd, told, strict=True):
-        reasons.setdefault(each.row, []).append(reason)
+    found: dict[int, list[Odd]] = {}
+    for each in odd:
+        found.setdefault(each.row, []).append(each)
     return [
-        (OUTLIER, "; ".join(reasons[number])) if number in reasons else _decide(row, count)
+        (OUTLIER, _join_reasons(found[number], row)) if number in found else _decide(row, count)
         for number, (row, count) in enumerate(zip(facts, peers.tolist(), strict=True))
     ]
+
+
+def _join_reasons(odd: Sequence[Odd], row: dict[str, object]) -> str:
+    """Write the oddest figures; one that grows takes its sums along, so that the rest says little more."""
+    first, *others = odd
+    told = [first.describe(_name_kin(row)), *(each.describe() for each in others[: _MOST_REASONS - 1])]
+    more = len(odd) - len(told)
+    return "; ".join([*told, *([f"{more} more"] if more else [])])
 
 
 def _decide(row: dict[str, object], peers: int) -> tuple[str, str | None]:

@@ -61,14 +61,14 @@ class Odd(NamedTuple):
         """How much it is above the median."""
         return self.value - self.median
 
-    def describe(self, kin: str) -> str:
-        """Write it as a reason; ``kin`` says what the others have in common."""
+    def describe(self, kin: str | None = None) -> str:
+        """Write it as a reason; ``kin`` says what the others have in common, if that is to be said."""
         show = show_size if self.metric.unit else show_count
         side = "above" if self.excess > 0 else "below"
         far = show(abs(self.excess)) if self.mads is None else f"{abs(self.mads):.1f} MADs"
-        told = f"{_name(self.metric)} {far} {side} {self.peers:,} others of {kin}"
+        others = "" if kin is None else f" {self.peers:,} others of {kin}"
         rest = "over half have" if self.mads is None else "median"
-        return f"{told}: {show(self.value)}, {rest} {show(self.median)}"
+        return f"{_name(self.metric)} {far} {side}{others}: {show(self.value)}, {rest} {show(self.median)}"
 
 
 def _name(metric: Metric) -> str:

@@ -18,7 +18,7 @@ COMPARE = (
         "",
         "others of the same executable and version, in the same inputs, all regions listed",
     ),
-    Field("reason", "string", "", "what is odd of an outlier, the oddest first, or why it cannot be told"),
+    Field("reason", "string", "", "the oddest figures of an outlier, or why it cannot be told"),
     Field("error", "string", "", "why a file could not be read; then all but input is null"),
 )
 """One row a snapshot, or a file that could not be read."""

@@ -36,7 +36,7 @@ _SHOWN = (
     Shown("private", "Private", 55),
     Shown("total_ws", "Total\nWS", 50),
     Shown("largest_free", "Largest\nfree", 30),
-    Shown("external_fragmentation", "Frag-\nmented", 25),
+    Shown("external_fragmentation", "External\nfrag.", 25),
     Shown("mappings", "Mappings", 35),
     Shown("threads", "Threads", 12),
     Shown("input", "Snapshot", 40, 16),

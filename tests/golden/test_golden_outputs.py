@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from mmpscope.analysis.cli import COMMANDS
+from support.fleets import write_fleet
 from support.mmp_command import run_mmp
 from support.shop import write_shop
 
@@ -32,6 +33,8 @@ TEXTS = {
     "diff-verbose": "diff shop.mmp#1 shop.mmp#0 --metric total_ws -n 3 -v",
     "check": "check shop.mmp#1 --baseline shop.mmp#0",
     "check-verbose": "check shop.mmp#1 --baseline shop.mmp#0 -v",
+    "compare": "compare fleet -n 4",
+    "compare-outliers": "compare fleet --outliers --by host --metric heap-private",
 }
 JSON = (
     "summary",
@@ -46,6 +49,7 @@ JSON = (
     "verify",
     "diff",
     "check",
+    "compare",
 )
 TABLES = (
     "regions",
@@ -58,6 +62,7 @@ TABLES = (
     "processes",
     "capability",
     "diff",
+    "compare",
 )
 
 
@@ -65,6 +70,7 @@ TABLES = (
 def _in_a_folder_with_the_shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names of files are printed: they must not hold the name of a temporary folder."""
     write_shop(tmp_path)
+    write_fleet(tmp_path)
     monkeypatch.chdir(tmp_path)
 
 

@@ -91,7 +91,7 @@ def test_the_id_of_a_snapshot_goes_by_content(tmp_path: Path) -> None:
 
 def test_a_captured_folder_has_an_id_too(tmp_path: Path) -> None:
     """Of the names and bytes of its files: another byte is another id."""
-    digests = []
+    digests = list[str]()
     for rss in (4, 8, 4):
         folder = tmp_path / f"{len(digests)}" / "proc" / "7"
         folder.mkdir(parents=True)

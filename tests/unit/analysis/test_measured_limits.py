@@ -17,7 +17,8 @@ LEVELS = [
 
 
 def _read(snapshot: LoadedSnapshot, name: str) -> dict[str, Any]:
-    [row] = [row for row in measure(snapshot, "f:0").limits.to_pylist() if row["limit"] == name]
+    rows: list[dict[str, Any]] = measure(snapshot, "f:0").limits.to_pylist()
+    [row] = [row for row in rows if row["limit"] == name]
     return row
 
 
