@@ -15,7 +15,7 @@ from mmpscope.analysis.tables import build_table
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["list_allocations", "list_private_parts"]
+__all__ = ["list_allocations", "list_private_parts", "measure_allocations"]
 
 _GUARD = "guard"
 _STATED_BLOCKS = "Blocks"
@@ -33,6 +33,17 @@ def list_allocations(snapshot: LoadedSnapshot) -> pa.Table:
     """
     stated = snapshot.stated_allocations
     return _join_regions(snapshot) if stated is None else _take_stated(stated, RawColumns(snapshot.regions))
+
+
+def measure_allocations(snapshot: LoadedSnapshot) -> RawColumns:
+    """Return type, subtype and size of the allocations that regions are joined to, without their table."""
+    regions = snapshot.classified.columns
+    groups = group_by(regions.numbers("allocation").values)
+    shown = _choose_shown(regions, groups)
+    names = {name: regions.text(name).take(shown) for name in ("type", "subtype")}
+    return RawColumns(
+        pa.table({"row": groups.first}), {**names, "size": groups.sum(regions.numbers("size")).numbers}
+    )
 
 
 def list_private_parts(regions: pa.Table, allocations: pa.Table) -> pa.Table:

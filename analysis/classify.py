@@ -10,7 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from mmpscope.analysis.images import Images
 
 __all__ = ["Classes", "Classifier", "Search", "Surroundings"]
+
+_KEPT_NAMES, _KEPT_LENGTH = 8192, 512
 
 Search = Callable[[Any], Bools]
 """What a rule with ``find`` looks for: a function of the classifier that returns a mask over all regions."""
@@ -71,6 +73,33 @@ class Classes:
     images: Images | None = None
 
 
+class _Names:
+    """The names that rules ask for; what fits a name is kept, as most snapshots have the same names.
+
+    Kept are a few thousand names at most, and no long ones: a few megabytes, whatever the files.
+    """
+
+    def __init__(self, patterns: Sequence[str | None]) -> None:
+        self._patterns = [
+            (number, re.compile(pattern, re.DOTALL))
+            for number, pattern in enumerate(patterns)
+            if pattern is not None
+        ]
+        self._find_kept = lru_cache(_KEPT_NAMES)(self._find)
+
+    def find_fitting(self, name: str) -> tuple[int, ...]:
+        """Return the numbers of the patterns that the whole of a name fits."""
+        return self._find_kept(name) if len(name) <= _KEPT_LENGTH else self._find(name)
+
+    def _find(self, name: str) -> tuple[int, ...]:
+        return tuple(number for number, pattern in self._patterns if pattern.fullmatch(name))
+
+
+@lru_cache(8)
+def _make_names(patterns: tuple[str | None, ...]) -> _Names:
+    return _Names(patterns)
+
+
 class Classifier(ABC):
     """One pass over the rules; ``rule`` and ``type`` are -1 where nothing has claimed a region yet.
 
@@ -91,8 +120,11 @@ class Classifier(ABC):
 
     def run(self) -> Classes:
         """Classify every region."""
+        named = self._find_named()
         for number, rule in enumerate(self.rules):
-            claimed = self._match(rule) & (self.rule < 0)
+            if rule.name is not None and number not in named:
+                continue  # nothing here has such a name, as is so for most rules
+            claimed = self._match(rule, named.get(number, [])) & (self.rule < 0)
             self.rule[claimed] = number
             if rule.type is None:
                 self.type[claimed] = self.find_type_of_neighbour(claimed)
@@ -111,12 +143,23 @@ class Classifier(ABC):
         """
         raise TypeError(f"no rule of {type(self).__name__} takes the type of a neighbour")
 
-    def _match(self, rule: Rule) -> Bools:
+    def _find_named(self) -> dict[int, list[int]]:
+        """Return for each rule that asks for a name the codes of the names here that fit; most fit none."""
+        names = _make_names(tuple(rule.name for rule in self.rules))
+        found: dict[int, list[int]] = {}
+        for code, name in enumerate(self.layout.path.values):
+            for number in () if name is None else names.find_fitting(name):
+                found.setdefault(number, []).append(code)
+        return found
+
+    def _match(self, rule: Rule, names: Sequence[int]) -> Bools:
         layout, mask = self.layout, np.ones(self.layout.rows, np.bool_)
         if rule.find is not None:
             mask &= self.searches[rule.find](self)
         if rule.name is not None:
-            mask &= layout.path.match(re.compile(rule.name, re.DOTALL).fullmatch)
+            fits = np.zeros(len(layout.path.values), np.bool_)
+            fits[names] = True
+            mask &= fits[layout.path.codes]
         for column, pattern in rule.where:
             mask &= layout.raw.text(column).match(re.compile(pattern, re.DOTALL).fullmatch)
         if rule.pseudo:
@@ -134,12 +177,11 @@ class Classifier(ABC):
 
     def is_type(self, *names: str) -> Bools:
         """Regions that have one of these types by now."""
-        return np.isin(self.type, [TYPES.index(name) for name in names])
+        return np.array([*(name in names for name in TYPES), False])[self.type]
 
     def is_by(self, *ids: str) -> Bools:
         """Regions that one of these rules has claimed."""
-        numbers = [number for number, rule in enumerate(self.rules) if rule.id in ids]
-        return np.isin(self.rule, numbers)
+        return np.array([*(rule.id in ids for rule in self.rules), False])[self.rule]
 
     def name_subtypes(self) -> Text:
         """Return the subtype of each region, by its rule."""

@@ -5,7 +5,7 @@ So nullable arithmetic is written once, and a question about a name is asked onc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ Uints = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Numbers:
-    """uint64 values, and which of them are known (None: all); an unknown value is stored as 0."""
+    """uint64 values, and which of them are known (None: all); what is read has 0 where it is unknown."""
 
     values: Uints
     known: Bools | None = None
@@ -56,6 +56,10 @@ class Numbers:
         """Keep this where ``mask`` is true; it is unknown elsewhere."""
         known = mask if self.known is None else self.known & mask
         return Numbers(self.values * known, None if known.all() else known)
+
+    def cleared(self) -> Numbers:
+        """Return the same numbers with 0 where unknown: what was reckoned with them left something there."""
+        return self if self.known is None else Numbers(self.values * self.known, self.known)
 
     def take(self, rows: NDArray[np.int64]) -> Numbers:
         """Return the numbers of some rows."""
@@ -149,14 +153,18 @@ class Text:
 
 
 class RawColumns:
-    """Columns of a raw table by name; a column that is not there is all unknown."""
+    """Columns of a table by name; a column that is not there is all unknown.
 
-    def __init__(self, table: pa.Table) -> None:
+    ``made`` are columns that were not in Arrow yet, and take the place of those of the table.
+    """
+
+    def __init__(self, table: pa.Table, made: Mapping[str, Numbers | Text] | None = None) -> None:
         self.table = table
         self.rows = len(table)
-        self._names = frozenset(table.column_names)  # which Arrow makes anew whenever it is asked
-        self._numbers: dict[str, Numbers] = {}
-        self._texts: dict[str, Text] = {}
+        made = made or {}
+        self._names = frozenset((*table.column_names, *made))  # Arrow makes a list whenever it is asked
+        self._numbers = {name: column for name, column in made.items() if isinstance(column, Numbers)}
+        self._texts = {name: column for name, column in made.items() if isinstance(column, Text)}
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
@@ -177,6 +185,8 @@ class RawColumns:
         if name not in self:
             return Numbers.unknown(self.rows)
         array = _join(self.table.column(name))
+        if array.type == pa.uint32():
+            array = array.cast(pa.uint64())
         if array.type != pa.uint64():
             raise CorruptError(f"it holds {array.type} in place of unsigned numbers", field=name)
         return Numbers.from_arrow(array)

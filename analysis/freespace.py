@@ -16,7 +16,6 @@ from mmpscope.analysis.columns import Bools, RawColumns, Uints
 from mmpscope.analysis.extent import ALL, find_extent, require_all_regions
 from mmpscope.analysis.free_schema import HISTOGRAM
 from mmpscope.analysis.intervals import NO_ROW, Ranges, Rows, clip, find_gaps, measure_coverage, settle
-from mmpscope.analysis.mapping_count import find_counted
 from mmpscope.analysis.schema import FREE
 from mmpscope.analysis.space import has_address_space
 from mmpscope.analysis.tables import build_table
@@ -118,9 +117,9 @@ class _Taken(NamedTuple):
 
 def _find_taken(snapshot: LoadedSnapshot) -> _Taken:
     if snapshot.stated_allocations is not None:
-        return _find_allocated(RawColumns(list_allocations(snapshot)), RawColumns(snapshot.regions))
-    columns = RawColumns(snapshot.regions)
-    counted = np.flatnonzero(find_counted(snapshot.regions))
+        return _find_allocated(RawColumns(list_allocations(snapshot)), snapshot.classified.columns)
+    columns = snapshot.classified.columns
+    counted = np.flatnonzero(snapshot.classified.counted)
     address, end = (columns.numbers(name).values[counted] for name in ("address", "end"))
     return _Taken(address, end, counted, counted)
 

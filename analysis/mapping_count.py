@@ -57,5 +57,5 @@ def count_mappings(snapshot: LoadedSnapshot) -> MappingCount:
     if not is_like_linux(snapshot.capture):
         return MappingCount(None, None, applies=False)
     is_known = find_extent(snapshot).shown == ALL
-    counted = int(np.count_nonzero(find_counted(snapshot.regions))) if is_known else None
+    counted = int(np.count_nonzero(snapshot.classified.counted)) if is_known else None
     return MappingCount(counted, get_number(snapshot.capture.system, "max_map_count"))

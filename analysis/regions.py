@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.classify import Classes, Surroundings
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
 from mmpscope.analysis.facts import as_number, get_list, get_map, get_number
-from mmpscope.analysis.families import find_family
+from mmpscope.analysis.families import Family, find_family
 from mmpscope.analysis.faults import Faults
 from mmpscope.analysis.layout import Layout
-from mmpscope.analysis.schema import REGIONS, TYPES
+from mmpscope.analysis.schema import GATE, REGIONS, TYPES
 from mmpscope.analysis.space import find_bits
 from mmpscope.analysis.tables import build_table, keep_exact_in_pandas
 from mmpscope.formats.errors import CorruptError
@@ -26,18 +29,53 @@ _NOT_SHOWN = ("start", "size", "layout")
 """Raw columns that are left out: address and size hold two, and layout is about text, not memory."""
 
 
-class Regions(NamedTuple):
-    """The table, and what was found on the way to it; ``told`` are details without what sets parts apart."""
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """What is known of the regions of a snapshot, in address order, and on the way to it.
 
-    table: pa.Table
+    ``columns`` are what sums need: address, size, end, allocation, type, subtype, blocks and every figure.
+    ``counted`` are all regions but the gate areas, which are no memory of the process. Words for people, and
+    the table, are made when they are asked for: who looks at many snapshots asks for neither.
+    """
+
+    columns: RawColumns
     classes: Classes
     layout: Layout
-    told: Text
+    counted: Bools
+    _family: Family
+    _around: Surroundings
+    _faults: Faults
+    _figures: Mapping[str, Numbers]
+    _names: tuple[str, str]
+
+    @cached_property
+    def told(self) -> Text:
+        """Details without what sets the parts of an allocation apart."""
+        return self._family.describe_regions(self.layout, self.classes, self._around)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """schema.REGIONS, then the raw columns."""
+        family, layout, raw, classes = self._family, self.layout, self.layout.raw, self.classes
+        label, rules_version = self._names
+        numbers = {name: self.columns.numbers(name) for name in ("address", "size", "end", "allocation")}
+        columns = {
+            "snapshot": Text.repeat(label, raw.rows),
+            **numbers,
+            **_name_classes(classes),
+            "state": family.describe_state(raw, layout.rights),
+            "protection": family.describe_protection(raw),
+            **self._figures,
+            "blocks": np.ones(raw.rows, np.uint32),
+            "details": family.describe_parts(self.told, layout, classes, self._around),
+            "fault": self._faults.describe(),
+        }
+        return _append_raw(build_table(REGIONS, columns, raw.rows), raw.table, rules_version)
 
 
 def build_regions(snapshot: LoadedSnapshot) -> Regions:
-    """Compute schema.REGIONS of a snapshot; CorruptError where a range ends beyond the last address."""
-    raw = RawColumns(snapshot.raw_regions)
+    """Find out about the regions of a snapshot; CorruptError where a range ends beyond the last address."""
+    raw = snapshot.raw_columns
     start, end = _read_ranges(raw)
     size = Numbers(end - start)
     family, surroundings, faults = find_family(raw), _gather(snapshot), Faults(raw.rows)
@@ -46,22 +84,20 @@ def build_regions(snapshot: LoadedSnapshot) -> Regions:
     faults.add(_overlaps(layout), "it begins below the end of a region before it")
     figures = family.compute_figures(raw, size, snapshot.page_size, rights, faults)
     classes = family.classifier(layout, surroundings, snapshot.rules).run()
-    told = family.describe_regions(layout, classes, surroundings)
-    columns = {
-        "snapshot": Text.repeat(snapshot.label, raw.rows),
+    columns: dict[str, Numbers | Text] = {
         "address": Numbers(start),
         "size": size,
         "end": Numbers(end),
         "allocation": Numbers(classes.allocation),
-        **_name_classes(classes),
-        "state": family.describe_state(raw, rights),
-        "protection": family.describe_protection(raw),
-        **figures,
-        "blocks": np.ones(raw.rows, np.uint32),
-        "details": family.describe_parts(told, layout, classes, surroundings),
-        "fault": faults.describe(),
+        "type": Text(classes.type.astype(np.int32), (*TYPES, None)),
+        "subtype": classes.subtype,
+        "blocks": Numbers(np.ones(raw.rows, np.uint64)),
+        **{name: figure.cleared() for name, figure in figures.items()},
     }
-    return Regions(_append_raw(build_table(REGIONS, columns, raw.rows), snapshot), classes, layout, told)
+    counted = ~classes.subtype.equals(GATE)
+    names = (snapshot.label, snapshot.rules_version)
+    made = RawColumns(raw.table.select([]), columns)
+    return Regions(made, classes, layout, counted, family, surroundings, faults, figures, names)
 
 
 def _read_ranges(raw: RawColumns) -> tuple[Uints, Uints]:
@@ -113,11 +149,10 @@ def _gather(snapshot: LoadedSnapshot) -> Surroundings:
     )
 
 
-def _append_raw(table: pa.Table, snapshot: LoadedSnapshot) -> pa.Table:
+def _append_raw(table: pa.Table, raw: pa.Table, rules_version: str) -> pa.Table:
     """Append the raw columns; one that has the name of a column of ours becomes raw.NAME."""
-    raw, columns = snapshot.raw_regions, dict(zip(table.column_names, table.columns, strict=True))
+    columns = dict(zip(table.column_names, table.columns, strict=True))
     for name in raw.column_names:
         if name not in _NOT_SHOWN:
             columns[f"raw.{name}" if name in columns else name] = raw.column(name)
-    rules = {"mmpscope.rules": snapshot.rules_version}
-    return keep_exact_in_pandas(pa.table(columns, metadata=rules))
+    return keep_exact_in_pandas(pa.table(columns, metadata={"mmpscope.rules": rules_version}))

@@ -14,7 +14,7 @@ import pyarrow as pa
 from mmpscope.analysis.capability import list_capability
 from mmpscope.analysis.columns import RawColumns, Uints
 from mmpscope.analysis.decoding import decode_table
-from mmpscope.analysis.freespace import compare_stated_free
+from mmpscope.analysis.freespace import Holes, compare_stated_free, find_snapshot_holes
 from mmpscope.analysis.heaps import list_heaps
 from mmpscope.analysis.modules import list_modules
 from mmpscope.analysis.processes import list_processes
@@ -45,6 +45,7 @@ class LoadedSnapshot:
         self.last_of = last_of
         self.rules = tuple(rules)
         self._read = read
+        self._decoded: dict[str, RawColumns] = {}
 
     def __repr__(self) -> str:
         return f"<LoadedSnapshot {self.label}>"
@@ -96,9 +97,19 @@ class LoadedSnapshot:
         return _sort_by(table, RawColumns(table).numbers("start").values)
 
     @cached_property
+    def raw_columns(self) -> RawColumns:
+        """The raw columns of the regions for numpy."""
+        return RawColumns(self.raw_regions)
+
+    @cached_property
     def classified(self) -> Regions:
         """The regions with what was found on the way to them: geometry and classes."""
         return build_regions(self)
+
+    @cached_property
+    def holes(self) -> Holes:
+        """What is free, as `find_snapshot_holes` has it; raises as that does."""
+        return find_snapshot_holes(self)
 
     @property
     def regions(self) -> pa.Table:
@@ -158,8 +169,10 @@ class LoadedSnapshot:
         return decode_table(Table(0, {}))
 
     def decode_raw(self, name: str) -> RawColumns:
-        """Decode one raw table for numpy."""
-        return RawColumns(self.decode(name))
+        """Return one raw table for numpy."""
+        if name not in self._decoded:
+            self._decoded[name] = RawColumns(self.decode(name))
+        return self._decoded[name]
 
 
 def _sort_by(table: pa.Table, values: Uints) -> pa.Table:

@@ -88,7 +88,7 @@ def _assume_range(process: Facts, capture: Capture, high: int) -> UsableRange:
 
 def has_address_space(snapshot: LoadedSnapshot) -> bool:
     """Tell if there are regions; extent.py tells why there may be none."""
-    return len(snapshot.regions) > 0
+    return len(snapshot.raw_regions) > 0
 
 
 def find_page_size(process: Facts, capture: Capture, regions: pa.Table) -> int:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from mmpscope.analysis.allocations import list_allocations, list_private_parts
+from mmpscope.analysis.allocations import list_allocations, list_private_parts, measure_allocations
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.extent import ALL, NOTHING, find_extent, has_totals
 from mmpscope.analysis.facts import get_map, get_number
-from mmpscope.analysis.freespace import find_free
 from mmpscope.analysis.schema import COUNTERS, GATE, SUMMARY, TYPES
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.totals import TOTAL, read_totals
@@ -139,16 +138,18 @@ def _forget_unknown(total: TypeSums, of_regions: dict[str, TypeSums]) -> None:
 
 
 def _sum_types(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
-    allocations = list_allocations(snapshot)
     if snapshot.stated_allocations is None:
-        rows = sum_types(snapshot.regions, _FIGURES)
-    else:
-        rows = sum_types(allocations, _FIGURES)
-        for name, row in sum_types(list_private_parts(snapshot.regions, allocations), (_OF_PARTS,)).items():
-            known = rows.setdefault(name, TypeSums(dict.fromkeys((*_SUMMED, "largest")), set()))
-            known.values[_OF_PARTS] = row.values[_OF_PARTS]
-            known.partial.difference_update({_OF_PARTS} - row.partial)
-            known.partial.update(row.partial)
+        rows = sum_types(snapshot.classified.columns, _FIGURES)
+        _count_allocations(measure_allocations(snapshot), rows)
+        return rows
+    allocations = list_allocations(snapshot)
+    rows = sum_types(RawColumns(allocations), _FIGURES)
+    parts = RawColumns(list_private_parts(snapshot.regions, allocations))
+    for name, row in sum_types(parts, (_OF_PARTS,)).items():
+        known = rows.setdefault(name, TypeSums(dict.fromkeys((*_SUMMED, "largest")), set()))
+        known.values[_OF_PARTS] = row.values[_OF_PARTS]
+        known.partial.difference_update({_OF_PARTS} - row.partial)
+        known.partial.update(row.partial)
     _count_allocations(RawColumns(allocations), rows)
     return rows
 
@@ -163,10 +164,10 @@ def _count_allocations(allocations: RawColumns, rows: dict[str, TypeSums]) -> No
 
 
 def _sum_holes(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
-    holes = RawColumns(find_free(snapshot))
-    size, rows = holes.numbers("size").values, {}
+    holes, rows = snapshot.holes, {}
+    size = holes.ranges.size
     for name in (_UNUSABLE, _FREE):
-        of_type = holes.text("type").equals(name)
+        of_type = holes.unusable == (name == _UNUSABLE)
         count = int(of_type.sum()) if name == _FREE else None  # VMMap counts no blocks of what is lost
         rows[name] = _make_hole(_sum(size[of_type]), count, int(size[of_type].max(initial=0)))
     return rows

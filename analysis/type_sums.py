@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.grouping import group_by
 from mmpscope.analysis.schema import GATE
@@ -23,17 +22,15 @@ class TypeSums(NamedTuple):
     partial: set[str]
 
 
-def sum_types(table: pa.Table, figures: Iterable[str]) -> dict[str, TypeSums]:
+def sum_types(columns: RawColumns, figures: Iterable[str]) -> dict[str, TypeSums]:
     """Sum up figures and blocks by type; gate areas take no part. A sum of 2^64 or more is unknown."""
-    columns = RawColumns(table)
     counted = ~columns.text("subtype").equals(GATE)
     types = columns.text("type")
     groups = group_by(np.where(counted, types.codes, -1))
     names = [types.values[types.codes[row]] if counted[row] else None for row in groups.first]
     rows = {name: TypeSums({}, set()) for name in names}
-    blocks = RawColumns(table.select([_BLOCKS]).cast(pa.schema([(_BLOCKS, pa.uint64())])))
     for figure in (*figures, _BLOCKS):
-        sums = groups.sum((blocks if figure == _BLOCKS else columns).numbers(figure))
+        sums = groups.sum(columns.numbers(figure))
         known = sums.numbers.is_known
         for index, name in enumerate(names):
             rows[name].values[figure] = int(sums.numbers.values[index]) if known[index] else None

@@ -30,7 +30,7 @@ def find_untold(snapshot: LoadedSnapshot) -> frozenset[str]:
     calls so, and its stacks are where threads have theirs. Of a type that some region has, that is told
     all the same.
     """
-    regions = RawColumns(snapshot.regions)
+    regions = snapshot.raw_columns
     if any(name in regions for name in _NAMED_TYPES):
         return frozenset()
     has_threads = (table := snapshot.raw.tables.get("threads")) is not None and table.rows > 0

@@ -45,7 +45,7 @@ def _measure(snapshot: LoadedSnapshot, summary: pa.Table) -> Rest:
     """Return what the summary has more than the regions, by type and figure; empty where it sums regions."""
     if snapshot.stated_allocations is None:
         return {}
-    of_regions = sum_types(snapshot.regions, METRICS)
+    of_regions = sum_types(snapshot.classified.columns, METRICS)
     columns, rest = RawColumns(summary), Rest()
     for row, type_ in enumerate(summary.column("type").to_pylist()):
         for name in METRICS if type_ in of_regions else ():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.freespace import Holes, find_snapshot_holes
 from mmpscope.analysis.schema import CAPABILITY, COUNTERS, GATE, MODULES, REGIONS, THREADS, Field
 from mmpscope.formats.model import Capture, Snapshot
 
@@ -54,8 +55,25 @@ class _HandMade:
 
     @cached_property
     def classified(self) -> SimpleNamespace:
-        """What was found on the way to the regions: nothing but the details that allocations take."""
-        return SimpleNamespace(told=RawColumns(self.regions).text("details"))
+        """What was found on the way to the regions, as far as allocations, sums and holes take it."""
+        columns = RawColumns(self.regions)
+        counted = ~columns.text("subtype").equals(GATE)
+        return SimpleNamespace(told=columns.text("details"), columns=columns, counted=counted)
+
+    @property
+    def raw_regions(self) -> pa.Table:
+        """The regions too: what is asked of them here they have."""
+        return self.regions
+
+    @property
+    def raw_columns(self) -> RawColumns:
+        """The same for numpy."""
+        return RawColumns(self.regions)
+
+    @cached_property
+    def holes(self) -> Holes:
+        """What is free."""
+        return find_snapshot_holes(cast("LoadedSnapshot", self))
 
     @cached_property
     def raw(self) -> Snapshot:
