@@ -53,7 +53,8 @@ def run_files(
     ``work`` is pure and can be pickled, such as functools.partial of a function of a module: a batch whose
     worker died is done again. Without ``workers`` there is one for each processor, fewer for few files; one
     works in this process. ``scheduler`` is that of a Dask cluster, whose workers see the same files under
-    the same names. A batch has at most ``batch_files``. What ``work`` raises ends it all; closing the iterator lets go of what has not begun.
+    the same names. A batch has at most ``batch_files``. What ``work`` raises ends it all; closing the
+    iterator lets go of what has not begun.
 
     Raises InputError where no scheduler answers, UsageError without the extra, and for standard input there.
     """
