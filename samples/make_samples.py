@@ -2,6 +2,7 @@
 
     python samples/make_samples.py            needs root, gcc, javac, unshare; mmpscope installed
     python samples/make_samples.py windows    those of Windows only: these need Wine and MinGW
+    python samples/make_samples.py series     the series of half a minute only
 
 Runs in namespaces of its own, so that the files tell nothing of the machine but its kernel and distribution:
 the host is called demo, the process list holds the scenario and its collector, programs live in /srv/demo.
@@ -23,6 +24,7 @@ SAMPLES = Path(__file__).resolve().parent
 sys.path.insert(0, str(SAMPLES.parent))  # run as a file, not as a module
 
 from samples.scenario import PROGRAMS, Scenario, build_program  # noqa: E402  # needs the path above
+from samples.series_samples import SERIES, collect_series  # noqa: E402  # the same
 from samples.windows_samples import WINDOWS_STEPS, collect_windows  # noqa: E402  # the same
 
 DEMO = Path("/srv/demo")
@@ -42,6 +44,12 @@ class Sample:
     command: str
     shows: str
 
+
+_SHOWN = (
+    "a heap that leaks 8 KiB in each of its rounds, under a noisy load",
+    "the same program under the same load, without the leak",
+    "a JVM that fills its cache and its heap, and then needs no more",
+)
 
 SAMPLES_MADE = (
     Sample(
@@ -70,6 +78,10 @@ SAMPLES_MADE = (
         "linux-java-v1.0.mmp",
         "`java -XX:+UseSerialGC -Xmx64m -cp . Blocked`",
         "a JVM: reserved heap and code cache, twenty threads",
+    ),
+    *(
+        Sample(name, f"`{' '.join(command)}`, twice a second for 30 seconds", shows)
+        for (name, command), shows in zip(SERIES.items(), _SHOWN, strict=True)
     ),
     Sample(
         "windows-reserve-commit-v1.0.mmp",
@@ -114,7 +126,7 @@ def _build_programs() -> None:
     DEMO.mkdir(parents=True, exist_ok=True)
     for source in sorted(PROGRAMS.glob("*.c")):
         build_program(source, DEMO)
-    subprocess.run(["javac", "-d", str(DEMO), str(PROGRAMS / "Blocked.java")], check=True)
+    subprocess.run(["javac", "-d", str(DEMO), *map(str, PROGRAMS.glob("*.java"))], check=True)
 
 
 def _show_cgroup() -> None:
@@ -161,14 +173,17 @@ def _write_readme() -> None:
 
 def main() -> None:
     """Build outside, collect inside the namespaces, and write the table."""
-    is_inside, is_windows = "--inside" in sys.argv, "windows" in sys.argv
-    if is_inside:
+    asked = {"series", "windows"}.intersection(sys.argv)
+    if "--inside" in sys.argv:
         subprocess.run(["hostname", "demo"], check=True)
-        if not is_windows:
+        if not asked:
             _collect_all()
-        collect_windows(DEMO / "wine")
+        if asked != {"windows"}:
+            collect_series(DEMO)
+        if asked != {"series"}:
+            collect_windows(DEMO / "wine")
         return
-    if not is_windows:
+    if asked != {"windows"}:
         _build_programs()
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     inside = [sys.executable, __file__, "--inside", *sys.argv[1:]]
