@@ -2,7 +2,7 @@
 
 The snapshots are those of one file or of many. They are put in order by what they hold, never by file name:
 one series for each instance of a process, so that a restart begins a new one and a pid that is used again is
-never joined. Every verdict is growing (with bytes an hour, their 95 % interval and the time to the limit),
+never joined. A dataset (`mmp dataset build`) stands for all it holds, but for births and deaths. Every verdict is growing (with bytes an hour, their 95 % interval and the time to the limit),
 shrinking, flat, or cannot tell, which names the smallest slope that would have shown. docs/trend.md explains
 how it is found. Needs the extra stats: pip install 'mmpscope[stats]'.
 
@@ -20,10 +20,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from mmpscope.analysis.errors import CannotTellError
 from mmpscope.analysis.options import Inputs, Manner, Reading, Types, Writing
 
 if TYPE_CHECKING:
@@ -89,12 +91,31 @@ def list_trends(inputs: list[str], types: list[str], how: tuple[Reading, Manner]
 def follow_inputs(
     inputs: list[str], aim: Aim, reading: Reading, manner: Manner, output: str
 ) -> list[SeriesTrend]:
-    """Follow the processes of all inputs; progress is told unless the answer goes to a terminal."""
+    """Follow the processes of all inputs; progress is told unless the answer goes to a terminal.
+
+    Datasets are asked for their measures, which tell no births and deaths. Raises as `load_each`.
+    """
     from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.datasets.reading import is_dataset, read_measures
     from mmpscope.analysis.loading import load_rules
     from mmpscope.analysis.progress import follow
-    from mmpscope.analysis.trends.following import Shelf, choose_process, follow_files
+    from mmpscope.analysis.trends.following import (
+        Shelf,
+        choose_process,
+        follow_files,
+        follow_measures,
+        measure_each,
+    )
 
+    datasets = [name for name in inputs if is_dataset(name)]
+    files = [name for name in inputs if name not in datasets]
+    if datasets:
+        kept = chain.from_iterable(map(read_measures, datasets))
+        snapshots = load_each(files, reading, manner) if files else iter(())
+        found = follow_measures(chain(kept, measure_each(follow(snapshots, manner, output))), aim)
+        if not found:
+            raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}")
+        return found
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
     with closing(Shelf(rules, partial=reading.partial)) as shelf:
         listed = shelf.list_moments(load_each(inputs, reading, manner))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.errors import AnalysisError, UsageError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.rules import Rule
     from mmpscope.formats.source import Source
 
-__all__ = ["Aim", "Shelf", "choose_process", "follow_files", "follow_measures"]
+__all__ = ["Aim", "Shelf", "choose_process", "follow_files", "follow_measures", "measure_each"]
 
 _OPEN = 8
 """Files that are kept open: snapshots in order of time may come from a few files by turns."""
@@ -147,6 +148,19 @@ def _follow_one(series: Series, snapshots: Iterator[LoadedSnapshot], recorder: R
 
 def _key(kind: Kind) -> Key:
     return Key(KIND, " ".join(filter(None, [kind.name or kind.type, kind.protection])), kind.type)
+
+
+def measure_each(snapshots: Iterable[LoadedSnapshot]) -> Iterator[Measures]:
+    """Measure snapshots, some at a time, for `follow_measures`; each is known by its label."""
+    batch = iter(snapshots)
+    while True:
+        gatherer, count = Gatherer(), 0
+        for snapshot in islice(batch, _TOGETHER):
+            gatherer.add(snapshot, snapshot.label)
+            count += 1
+        if not count:
+            return
+        yield gatherer.build()
 
 
 def follow_measures(parts: Iterable[Measures], aim: Aim | None = None) -> list[SeriesTrend]:
