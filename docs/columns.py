@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from mmpscope.analysis import rules_linux, rules_macos, rules_vmmap, rules_windows, totals_rules
 from mmpscope.analysis.checks.schema import CHECK
 from mmpscope.analysis.comparisons.schema import COMPARE, GROUPS, OUTLIERS
+from mmpscope.analysis.datasets.schema import FILES
 from mmpscope.analysis.measures.schema import CAPTURES, MEASURES
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TABLES
@@ -18,6 +19,7 @@ _BLOCK = re.compile(r"(?P<mark><!-- (?P<what>columns|rules): (?P<name>\w+) -->\n
 _COLUMNS = {
     **TABLES,
     **MEASURES,
+    "files": FILES,
     "check": CHECK,
     "compare": COMPARE[len(CAPTURES) :],
     "outliers": OUTLIERS,

@@ -3,8 +3,8 @@ and every block of output in README.md and docs/*.md.
 
 `python -m docs.generate` rewrites them, `--check` only tells which are stale (exit code 1). A block is a
 fence after a comment `<!-- output: mmp summary samples/leak.mmp -->`; in docs/api.md, each `text` fence
-holds what the Python fence before it prints. Commands run in the root folder, 100 columns wide, without
-colour.
+holds what the Python fence before it prints. The commands of a document run one after the other in a folder
+of its own, which has the samples, 100 columns wide, without colour.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stdout
+from importlib import import_module
 from pathlib import Path
 
 from docs.columns import write_columns
@@ -91,7 +93,7 @@ def _generate() -> Iterator[tuple[Path, str]]:
     yield ROOT / "docs" / "cli.md", describe_commands()
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         if path.name not in {"cli.md", "api.md"}:
-            yield path, write_formats(write_columns(_OUTPUT.sub(_run_again, path.read_text())))
+            yield path, write_formats(write_columns(_run_all(path.read_text())))
     api = ROOT / "docs" / "api.md"
     yield api, execute(api.read_text())
 
@@ -100,26 +102,42 @@ def describe_commands() -> str:
     """Return docs/cli.md: exit codes, and the help of `mmp` and of each command."""
     from mmpscope.analysis.cli import COMMANDS
 
-    parts = [_CLI_HEAD, _describe("mmp --help"), *(_describe(f"mmp {name} --help") for name in COMMANDS)]
+    parts = [_CLI_HEAD, _describe("mmp --help"), *map(_describe_command, COMMANDS)]
     return "\n".join(parts)
 
 
-def _describe(command: str) -> str:
-    return f"## {command.removesuffix(' --help')}\n\n```text\n{_run(command, columns=80)}```\n"
+def _describe_command(name: str) -> str:
+    """Describe a command, and below it its subcommands."""
+    module = import_module(f"mmpscope.analysis.commands.{name}")
+    parts = [_describe(f"mmp {name} --help")]
+    parts += [_describe(f"mmp {name} {word} --help", "###") for word in getattr(module, "COMMANDS", ())]
+    return "\n".join(parts)
 
 
-def _run_again(block: re.Match[str]) -> str:
-    return f"{block['mark']}```text\n$ {block['command']}\n{_run(block['command'])}```"
+def _describe(command: str, level: str = "##") -> str:
+    return f"{level} {command.removesuffix(' --help')}\n\n```text\n{_run(command, columns=80)}```\n"
 
 
-def _run(command: str, columns: int | None = None) -> str:
+def _run_all(text: str) -> str:
+    """Run the commands of a document in order: one may ask what another has written."""
+
+    def run_again(block: re.Match[str]) -> str:
+        shown = _run(block["command"], folder=Path(folder))
+        return f"{block['mark']}```text\n$ {block['command']}\n{shown}```"
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "samples").symlink_to(ROOT / "samples")
+        return _OUTPUT.sub(run_again, text)
+
+
+def _run(command: str, columns: int | None = None, folder: Path = ROOT) -> str:
     """Run a command line of `mmp` and return what it prints; CalledProcessError where it fails to."""
     _, *words = shlex.split(command)
     environment = {**os.environ, **({"COLUMNS": str(columns)} if columns else {})}
     python = [sys.executable, "-m", "mmpscope.analysis", *words]
     # our own program, and the words of our own documents
     answer = subprocess.run(  # noqa: S603
-        python, cwd=ROOT, env=environment, check=False, capture_output=True, text=True
+        python, cwd=folder, env=environment, check=False, capture_output=True, text=True
     )
     if answer.returncode not in _ANSWERED:
         answer.check_returncode()
