@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from mmpscope.analysis.cli import COMMANDS
+from mmpscope.analysis.commands import dataset
 from support.fleets import write_fleet
 from support.mmp_command import run_mmp
 from support.shop import write_shop
@@ -101,7 +102,7 @@ def test_csv_is_what_was_found_good(table: str, compare: Compare) -> None:
     compare(f"{table}.csv", _ask(f"export shop.mmp -t {table} --format csv"))
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize("command", ["", *COMMANDS, *(f"dataset {name}" for name in dataset.COMMANDS)])
 def test_help_is_what_was_found_good(command: str, compare: Compare) -> None:
     """The help of `mmp` and of each command.
 
@@ -113,4 +114,4 @@ def test_help_is_what_was_found_good(command: str, compare: Compare) -> None:
         text = (
             re.sub(r"\s+", " ", re.sub(r"(-\w) ([A-Z]+), (--[\w-]+) \2", r"\1, \3 \2", text)).strip() + "\n"
         )
-    compare(f"help-{command or 'mmp'}.txt", text)
+    compare(f"help-{command.replace(' ', '-') or 'mmp'}.txt", text)
