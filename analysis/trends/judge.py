@@ -1,35 +1,27 @@
-"""Whether a series of numbers grows: `judge` weighs the times and values, and knows nothing of snapshots."""
+"""Whether a series of numbers grows: `judge` weighs the times and values, and knows nothing of snapshots.
+
+Nothing of numpy or scipy is imported before a series is judged.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.trends.judgement import Judgement, Step, Verdict
+from mmpscope.analysis.trends.wording import Finding, explain
 
 if TYPE_CHECKING:
     from mmpscope.analysis.trends.slopes import Slope
+    from mmpscope.analysis.trends.stretches import Stretch
     from mmpscope.analysis.trends.thinning import Line, Times, Values
 
 __all__ = ["judge"]
 
-_FEWEST = 10
-"""Points, or troughs, below which no verdict is given: how noise hangs together cannot be seen in fewer."""
 _FLAT_SHARE = 0.1
 _FLAT_GRAINS = 10
 _PERSISTING = 0.3
-
-
-@dataclass(frozen=True)
-class _Stretch:
-    """The part of a series that is fitted, and what was found on the way to it."""
-
-    line: Line
-    method: str = "all points"
-    plateau_h: float | None = None
-    steps: tuple[tuple[float, float], ...] = ()
-    doubt: str | None = None
-    """Why growth of this stretch would be no growth of the series."""
 
 
 def judge(times_s: Times, values: Values, *, unit: str = "bytes", bound: float | None = None) -> Judgement:
@@ -40,120 +32,76 @@ def judge(times_s: Times, values: Values, *, unit: str = "bytes", bound: float |
 
     Raises ValueError where the times decrease or the lengths differ, UsageError without the extra `stats`.
     """
-    from mmpscope.analysis.trends.slopes import fit_slope
-    from mmpscope.analysis.trends.thinning import prepare_line
-
     if not len(values):
         return _judge_nothing()
+    from mmpscope.analysis.trends.thinning import prepare_line
+
     line = prepare_line(times_s, values, unit)
-    stretch = _choose_stretch(line)
-    fitted = stretch.line
-    slope = fit_slope(fitted.hours, fitted.values)
-    return _conclude(line, stretch, slope, bound)
+    fit_slope, choose_stretch = _import_statistics()
+    stretch = choose_stretch(line)
+    slope = fit_slope(stretch.line.hours, stretch.line.values, stretch.widening)
+    verdict, limit = _decide(line, stretch, slope, bound)
+    change = int(values[-1]) - int(values[0])
+    return _conclude(Finding(verdict, stretch, slope, limit, line.span, unit), change, len(line.hours))
+
+
+def _import_statistics() -> tuple[Callable[..., Slope | None], Callable[[Line], Stretch]]:
+    """Import on first use: scipy.stats alone takes a second."""
+    try:
+        from mmpscope.analysis.trends.slopes import fit_slope
+        from mmpscope.analysis.trends.stretches import choose_stretch
+    except ImportError as error:
+        raise UsageError("verdicts on series need scipy: pip install 'mmpscope[stats]'") from error
+    return fit_slope, choose_stretch
 
 
 def _judge_nothing() -> Judgement:
-    verdict = Verdict.CANNOT_TELL
-    return Judgement(
-        verdict, None, None, None, 0, None, None, "nothing", None, (), 0, 0, "there are no points"
-    )
+    none, reason = Verdict.CANNOT_TELL, "there are no points"
+    return Judgement(none, None, None, None, 0, None, None, "nothing", None, (), 0, 0, reason)
 
 
-def _choose_stretch(line: Line) -> _Stretch:
-    from mmpscope.analysis.trends.shapes import find_troughs
-    from mmpscope.analysis.trends.slopes import fit_theil_sen
-    from mmpscope.analysis.trends.thinning import thin_line
-
-    thin = thin_line(line)
-    if len(line.hours) < _FEWEST:
-        return _Stretch(thin, doubt=f"{_FEWEST} points are needed")
-    troughs = find_troughs(line, fit_theil_sen(thin.hours, thin.values))
-    if troughs is not None:
-        low = thin_line(troughs)
-        doubt = None if len(low.hours) >= _FEWEST else f"{len(low.hours)} teeth, {_FEWEST} are needed"
-        return _skip_settling(_Stretch(low, "lower envelope", doubt=doubt))
-    return _skip_settling(_skip_steps(_Stretch(thin)))
-
-
-def _skip_steps(stretch: _Stretch) -> _Stretch:
-    from mmpscope.analysis.trends.shapes import find_steps
-
-    line = stretch.line
-    found = find_steps(line)
-    if not found:
-        return stretch
-    edges = [0, *(point for point, _ in found), len(line.hours)]
-    steps = tuple((float(line.hours[p - 1] + line.hours[p]) / 2, size) for p, size in found)
-    last = line.cut(edges[-2])
-    doubt = None
-    if len(found) == 3 and len({size > 0 for _, size in found}) == 1:
-        doubt = "3 steps the same way may be growth in large pieces"
-    if len(last.hours) < max(_FEWEST, len(line.hours) // 5):
-        doubt = "too short a time since the last step"
-    return replace(stretch, line=last, method="after the last step", steps=steps, doubt=doubt)
-
-
-def _skip_settling(stretch: _Stretch) -> _Stretch:
-    from mmpscope.analysis.trends.shapes import find_settling
-
-    line, origin = stretch.line, float(stretch.line.hours[0])
-    whole = line.span
-    plateau = stretch.plateau_h
-    method = stretch.method
-    while stretch.doubt is None:
-        settling = find_settling(line)
-        if settling is None:
-            break
-        until = float(line.hours[0]) + settling.hours
-        start = int((line.hours < until).sum())
-        if until - origin > 0.7 * whole or len(line.hours) - start < _FEWEST:
-            return replace(stretch, line=line, method=method, plateau_h=None, doubt="it is still settling")
-        line, plateau = line.cut(start), until
-        method = (
-            f"{stretch.method} after the plateau" if stretch.method != "all points" else "after the plateau"
-        )
-    return replace(stretch, line=line, plateau_h=plateau, method=method)
-
-
-def _conclude(line: Line, stretch: _Stretch, slope: Slope | None, bound: float | None) -> Judgement:
+def _decide(
+    line: Line, stretch: Stretch, slope: Slope | None, bound: float | None
+) -> tuple[Verdict, float | None]:
+    """Return the verdict, and for FLAT the bound that it holds within."""
     fitted = stretch.line
+    if stretch.doubt is not None or slope is None or not fitted.span:
+        return Verdict.CANNOT_TELL, None
     limit = bound
-    if limit is None and fitted.span:
-        limit = max(_FLAT_SHARE * fitted.level, _FLAT_GRAINS * fitted.grain) / fitted.span
-    verdict = Verdict.CANNOT_TELL
-    if stretch.doubt is None and slope is not None and limit is not None:
-        verdict = _decide(fitted, slope, limit)
-    detectable = None if slope is None else max(slope.detectable, _FLAT_GRAINS * fitted.grain / fitted.span)
+    if limit is None:
+        limit = max(_FLAT_SHARE * line.level, _FLAT_GRAINS * line.grain) / fitted.span
+    is_within = -limit <= slope.low and slope.high <= limit
+    if bound is not None and is_within:
+        return Verdict.FLAT, limit
+    if _is_sure(stretch, slope):
+        return (Verdict.GROWING if slope.value > 0 else Verdict.SHRINKING), None
+    return (Verdict.FLAT, limit) if is_within else (Verdict.CANNOT_TELL, None)
+
+
+def _is_sure(stretch: Stretch, slope: Slope) -> bool:
+    """Say if the slope is beyond doubt and chance, and the last two thirds have a fair part of it."""
+    from mmpscope.analysis.trends.slopes import fit_theil_sen
+
+    if not (slope.sure_low > stretch.settling or slope.sure_high < -stretch.settling):
+        return False
+    later = stretch.line.cut(len(stretch.line.hours) // 3)
+    return fit_theil_sen(later.hours, later.values) / slope.value >= _PERSISTING
+
+
+def _conclude(finding: Finding, change: int, points: int) -> Judgement:
+    stretch, slope = finding.stretch, finding.slope
     return Judgement(
-        verdict,
+        finding.verdict,
         slope.value if slope else None,
         slope.low if slope else None,
         slope.high if slope else None,
-        int(line.values[-1] - line.values[0]),
-        limit if verdict is Verdict.FLAT else None,
-        detectable,
+        change,
+        finding.limit,
+        finding.detectable,
         stretch.method,
-        stretch.plateau_h * 3600 if stretch.plateau_h else None,
+        None if stretch.plateau_h is None else stretch.plateau_h * 3600,
         tuple(Step(hours * 3600, round(size)) for hours, size in stretch.steps),
-        len(line.hours),
-        len(fitted.hours),
-        stretch.doubt or "",
+        points,
+        len(stretch.line.hours),
+        explain(finding),
     )
-
-
-def _decide(line: Line, slope: Slope, limit: float) -> Verdict:
-    if slope.sure_low > 0 and _persists(line, slope.value):
-        return Verdict.GROWING
-    if slope.sure_high < 0 and _persists(line, slope.value):
-        return Verdict.SHRINKING
-    if -limit <= slope.low and slope.high <= limit:
-        return Verdict.FLAT
-    return Verdict.CANNOT_TELL
-
-
-def _persists(line: Line, slope: float) -> bool:
-    """Say if the last two thirds move on their own at a fair part of the whole slope."""
-    from mmpscope.analysis.trends.slopes import fit_theil_sen
-
-    later = line.cut(len(line.hours) // 3)
-    return fit_theil_sen(later.hours, later.values) / slope >= _PERSISTING

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from mmpscope.analysis.trends.slopes import Floats, weigh_noise
-from mmpscope.analysis.trends.thinning import Line
+from mmpscope.analysis.trends.slopes import fit_theil_sen, weigh_noise
+from mmpscope.analysis.trends.thinning import Floats, Line
 from numpy.lib.stride_tricks import sliding_window_view
 
-__all__ = ["Settling", "find_settling", "find_steps", "find_troughs"]
+__all__ = ["Settling", "find_faded", "find_plateau", "find_settling", "find_steps", "find_troughs"]
 
 _TOOTH = 0.5
 """A drop counts as the end of a tooth from this part of the middle 80 % of the values on."""
@@ -20,6 +20,10 @@ _STEP_DEVIATIONS = 8.0
 _MOST_STEPS = 3
 _CURVED = 12.0
 _SETTLED = 0.05
+_FEWEST_LEVEL = 8
+_FAR = 8.0
+_ERROR_OF_LINE = 17.0
+_FADED = 0.25
 
 
 def find_troughs(line: Line, slope: float) -> Line | None:
@@ -44,26 +48,37 @@ def find_troughs(line: Line, slope: float) -> Line | None:
 def find_steps(line: Line) -> list[tuple[int, float]]:
     """Find at most 3 sharp changes of level: the point after each, and its size.
 
-    The medians of 5 points on either side differ by far more than elsewhere in the series, and most of the
-    difference lies between two neighbours. More than 3 are not a few, and none is returned.
+    The medians of 5 points on either side differ by far more than what the usual rate makes of the time
+    between them, and most of the difference lies between two neighbours. More than 3 are not a few, and none
+    is returned.
     """
-    values = line.values
-    if len(values) < 4 * _WINDOW:
+    if len(line.values) < 4 * _WINDOW:
         return []
-    middles = np.median(sliding_window_view(values, _WINDOW), axis=1)
-    jumps = middles[_WINDOW:] - middles[:-_WINDOW]
-    usual = float(np.median(jumps))
-    spread = 1.4826 * float(np.median(np.abs(jumps - usual)))
-    least = max(_STEP_DEVIATIONS * spread, 0.99 * line.grain)
+    jumps, usual, least = _weigh_jumps(line)
     found: list[tuple[int, float]] = []
-    excess = np.abs(jumps - usual)
-    while len(found) <= _MOST_STEPS and excess.max() > least:
+    excess = np.abs(jumps - usual) / least
+    while len(found) <= _MOST_STEPS and excess.max() > 1:
         at = int(np.argmax(excess))
-        point = _find_edge(values, at + _WINDOW, float(jumps[at]))
+        point = _find_edge(line.values, at + _WINDOW, float(jumps[at]))
         if point is not None:
             found.append((point, float(jumps[at])))
         excess[max(0, at - _WINDOW) : at + _WINDOW + 1] = 0
     return sorted(found) if len(found) <= _MOST_STEPS else []
+
+
+def _weigh_jumps(line: Line) -> tuple[Floats, Floats, Floats]:
+    """Return at each place the jump between medians, the usual one, and the least excess that is a step.
+
+    A gap in time makes the usual jump as large as the gap is long, and less sure by the error of the rate.
+    """
+    middles = np.median(sliding_window_view(line.values, _WINDOW), axis=1)
+    moments = sliding_window_view(line.hours, _WINDOW).mean(axis=1)
+    jumps, gaps = middles[_WINDOW:] - middles[:-_WINDOW], moments[_WINDOW:] - moments[:-_WINDOW]
+    usual = float(np.median(jumps / gaps)) * gaps
+    spread = 1.4826 * float(np.median(np.abs(jumps - usual)))
+    apart = gaps / float(np.median(gaps))
+    spreads = spread * np.sqrt(1 + (apart - 1) ** 2 * 2 * _WINDOW / len(jumps))
+    return jumps, usual, np.maximum(_STEP_DEVIATIONS * spreads, np.abs(usual) + 0.99 * line.grain)
 
 
 def _find_edge(values: Floats, near: int, jump: float) -> int | None:
@@ -76,12 +91,52 @@ def _find_edge(values: Floats, near: int, jump: float) -> int | None:
     return start + int(np.argmax(single))
 
 
+def find_plateau(line: Line) -> int | None:
+    """Return the first point of a plateau, which may slope: if the start lies far off the last third's line.
+
+    It begins where the values come within a twentieth of the way to that line, or 3 deviations of the last
+    third, and stay. A leak turns the line and moves nothing else, so it is neither cut off nor made up here.
+    """
+    count = len(line.hours)
+    if count < 3 * _FEWEST_LEVEL:
+        return None
+    values, last = _despike(line.values), slice(2 * count // 3, count)
+    off = values - fit_theil_sen(line.hours[last], values[last]) * line.hours
+    off -= np.median(off[last])
+    spread = 1.4826 * float(np.median(np.abs(off[last])))
+    way = abs(float(np.median(off[: max(3, count // 20)])))
+    if way <= max((_FAR + _ERROR_OF_LINE / np.sqrt(count / 3)) * spread, 2 * line.grain):
+        return None
+    outside = np.flatnonzero(np.abs(off[: last.start]) > max(_SETTLED * way, 3 * spread))
+    start = int(outside[-1]) + 1 if len(outside) else 0
+    return start if 0 < start < last.start else None
+
+
+def find_faded(line: Line, plateau: int, last: int) -> tuple[int, float]:
+    """Return the point where an exponential approach is lost in the noise, or `last`, and what is left there.
+
+    The exponential is fitted to all points, with a constant no longer than the time to the plateau: within a
+    twentieth of the way there is still a slope that a quiet series would show.
+    """
+    hours, values = line.hours - line.hours[0], _despike(line.values)
+    until = float(hours[plateau])
+    fits = (_fit_exponential(hours, values, tau) for tau in np.geomspace(until / 8, until, 16))
+    _, height, constant, off = min(fits, key=lambda fit: fit[0])
+    spread = 1.4826 * float(np.median(np.abs(off[plateau:] - np.median(off[plateau:]))))
+    left = np.abs(height) * np.exp(-hours / constant)
+    faded = int(np.count_nonzero(left > max(_FADED * spread, line.grain / 2)))
+    start = min(max(plateau, faded), last)
+    return start, float(left[start]) if start < faded else 0.0
+
+
 @dataclass(frozen=True)
 class Settling:
-    """An exponential approach to a line: signed height at the first point, and its time constant in hours."""
+    """An exponential approach to a line: its values, its time constant, and what it costs."""
 
-    height: float
+    curve: Floats
     constant: float
+    widening: float
+    """How much larger the variance of a slope is for having been told apart from the exponential."""
 
     @property
     def hours(self) -> float:
@@ -95,17 +150,17 @@ def find_settling(line: Line) -> Settling | None:
     if len(hours) < 12 or not np.ptp(values):
         return None
     straight = _fit_columns([np.ones_like(hours), hours], values)[1]
-    best = min(
-        (_fit_exponential(hours, values, tau) for tau in np.geomspace(line.span / 60, line.span / 2, 24)),
-        key=lambda fit: fit[0],
+    grid = np.geomspace(line.span / 60, line.span / 2, 24)
+    error, height, constant, left = min(
+        (_fit_exponential(hours, values, tau) for tau in grid), key=lambda fit: fit[0]
     )
-    error, height, constant, left = best
     gained = float(straight @ straight) - error
-    memory = weigh_noise(left)
-    freedom = len(hours) - 4
-    if gained * freedom <= _CURVED * memory * error:
+    if gained * (len(hours) - 4) <= _CURVED * weigh_noise(left) * error:
         return None
-    return Settling(height, constant)
+    curve = np.exp(-hours / constant)
+    away = _fit_columns([np.ones_like(hours), curve, hours * curve], hours)[1]
+    widening = float(np.var(hours)) / max(float(np.var(away)), 1e-12 * float(np.var(hours)))
+    return Settling(height * curve, constant, widening)
 
 
 def _fit_exponential(hours: Floats, values: Floats, tau: float) -> tuple[float, float, float, Floats]:
@@ -115,8 +170,8 @@ def _fit_exponential(hours: Floats, values: Floats, tau: float) -> tuple[float, 
 
 def _fit_columns(columns: list[Floats], values: Floats) -> tuple[Floats, Floats]:
     design = np.column_stack(columns)
-    solution = np.linalg.lstsq(design, values, rcond=None)[0]
-    return solution, values - design @ solution
+    solution = np.asarray(np.linalg.lstsq(design, values, rcond=None)[0], dtype=np.float64)
+    return solution, np.asarray(values - design @ solution, dtype=np.float64)
 
 
 def _despike(values: Floats) -> Floats:

@@ -6,28 +6,21 @@ Times are hours, strictly increasing; values are floats relative to the first. N
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+from mmpscope.analysis.trends.thinning import Floats
+from mmpscope.analysis.trends.wandering import fit_wandering
 
-__all__ = ["Floats", "Slope", "fit_slope", "fit_theil_sen", "measure_persistence", "weigh_noise"]
-
-Floats = NDArray[np.float64]
+__all__ = ["Slope", "fit_slope", "fit_theil_sen", "measure_persistence", "weigh_noise"]
 
 DECISION = 0.005
 """One-sided level at which a slope counts as growth; the interval that is shown is one of 95 %."""
 
-_BLOCKS = 10
-"""Blocks that a wandering series is cut into: few enough to be nearly independent, enough for Student's t."""
 _LAGS = 4
 _COARSE = 25
 _ONE_PERCENT = (-3.95877, -9.0531, -28.428, -134.155)
 _FIVE_PERCENT = (-3.41049, -4.3904, -9.036, -45.374)
 """Critical values of Dickey and Fuller's test with constant and trend, by powers of 1/n (MacKinnon 2010)."""
-_AVERAGED_WALK = 1.5
-"""First differences of averages in a random walk are correlated by 1/4, and the variance of their sum is this
-much above that of independent ones (Working 1960)."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +51,19 @@ class Persistence:
     """A random walk was not rejected."""
 
 
-def fit_slope(hours: Floats, values: Floats) -> Slope | None:
-    """Fit a line to at least 4 points; None where they are too few for an interval."""
+def fit_slope(hours: Floats, values: Floats, widening: float = 1.0) -> Slope | None:
+    """Fit a line to at least 4 points; None where they are too few for an interval.
+
+    `widening` is what the variance is to be multiplied by for a curve that was taken off the values before.
+    """
     if len(hours) < 4:
         return None
     persistence = measure_persistence(hours, values)
     if not persistence.walk:
-        slope = _fit_theil_sen(hours, values, persistence.inflation)
+        slope = _fit_theil_sen(hours, values, persistence.inflation * widening)
         if slope is not None:
             return slope
-    return _fit_blocks(hours, values)
+    return _fit_wandering(hours, values, widening)
 
 
 def measure_persistence(hours: Floats, values: Floats) -> Persistence:
@@ -162,20 +158,11 @@ def _fit_theil_sen(hours: Floats, values: Floats, inflation: float) -> Slope | N
     return Slope(float(value), float(low), float(high), float(sure_low), float(sure_high), wandering=False)
 
 
-def _fit_blocks(hours: Floats, values: Floats) -> Slope | None:
-    """Weigh the increments between medians of blocks, which are independent in a random walk with drift."""
+def _fit_wandering(hours: Floats, values: Floats, widening: float) -> Slope:
     from scipy.stats import t
 
-    edges = np.linspace(0, len(hours), min(_BLOCKS, len(hours)) + 1).astype(int)
-    pieces = list(pairwise(edges))
-    moments = np.array([hours[a:b].mean() for a, b in pieces])
-    levels = np.array([np.median(values[a:b]) for a, b in pieces])
-    gaps, rises = np.diff(moments), np.diff(levels)
-    value = float(rises.sum() / gaps.sum())
-    freedom = len(gaps) - 1
-    variance = float(np.sum((rises - value * gaps) ** 2 / gaps)) / freedom
-    if len(hours) > 2 * _BLOCKS:
-        variance *= _AVERAGED_WALK
-    error = float(np.sqrt(variance / gaps.sum()))
-    shown, sure = (float(t.isf(level, freedom)) * error for level in (0.025, DECISION))
+    value, error, freedom = fit_wandering(hours, values)
+    shown, sure = (
+        float(t.isf(level, freedom)) * error * float(np.sqrt(widening)) for level in (0.025, DECISION)
+    )
     return Slope(value, value - shown, value + shown, value - sure, value + sure, wandering=True)

@@ -1,0 +1,102 @@
+"""Which part of a series is fitted, after teeth, steps and warm-ups were found in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mmpscope.analysis.trends.shapes import (
+    find_faded,
+    find_plateau,
+    find_settling,
+    find_steps,
+    find_troughs,
+)
+from mmpscope.analysis.trends.slopes import fit_theil_sen
+from mmpscope.analysis.trends.thinning import Line, thin_line
+
+__all__ = ["FEWEST", "Stretch", "choose_stretch"]
+
+FEWEST = 10
+"""Points, or troughs, below which no verdict is given: how noise hangs together cannot be seen in fewer."""
+_MOST_PLATEAUS = 3
+_SETTLED_BY = 0.75
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The part of a series that is fitted, and what was found on the way to it."""
+
+    line: Line
+    method: str = "all points"
+    plateau_h: float | None = None
+    steps: tuple[tuple[float, float], ...] = ()
+    widening: float = 1.0
+    doubt: str | None = None
+    """Why this stretch allows no verdict."""
+    settling: float = 0.0
+    """What the end of a warm-up may still move by, in units per hour; only a slope above it is growth."""
+
+
+def choose_stretch(line: Line) -> Stretch:
+    thin = thin_line(line)
+    if len(line.hours) < FEWEST:
+        return Stretch(thin, doubt=f"{FEWEST} points are needed")
+    troughs = find_troughs(line, fit_theil_sen(thin.hours, thin.values))
+    if troughs is not None:
+        low = thin_line(troughs)
+        doubt = None if len(low.hours) >= FEWEST else f"{len(low.hours)} teeth, {FEWEST} are needed"
+        return _skip_settling(Stretch(low, "lower envelope", doubt=doubt))
+    return _skip_settling(_skip_steps(Stretch(thin)))
+
+
+def _skip_steps(stretch: Stretch) -> Stretch:
+    line = stretch.line
+    found = find_steps(line)
+    if not found:
+        return stretch
+    edges = [0, *(point for point, _ in found), len(line.hours)]
+    steps = tuple((float(line.hours[p - 1] + line.hours[p]) / 2, size) for p, size in found)
+    last = line.cut(edges[-2])
+    doubt = None
+    if len(found) == 3 and len({size > 0 for _, size in found}) == 1:
+        doubt = "3 steps the same way may be growth in large pieces"
+    if len(last.hours) < max(FEWEST, len(line.hours) // 5):
+        doubt = "too short a time since the last step"
+    return replace(stretch, line=last, method="after the last step", steps=steps, doubt=doubt)
+
+
+def _skip_settling(stretch: Stretch) -> Stretch:
+    """Leave out a warm-up that has ended, take off one that is ending, doubt one that has not."""
+    line = stretch.line
+    start = _find_start(line)
+    if start:
+        return _cut_plateau(stretch, start)
+    curve = find_settling(line)
+    if curve is None:
+        return stretch
+    if curve.hours > _SETTLED_BY * line.span:
+        return replace(stretch, doubt=stretch.doubt or "it is still settling")
+    straight = replace(line, values=line.values - curve.curve)
+    until = float(line.hours[0]) + curve.hours
+    return replace(stretch, line=straight, plateau_h=until, widening=curve.widening)
+
+
+def _find_start(line: Line) -> int:
+    """Return the first point of the last plateau of at most 3, 0 without one; later ones are within the first."""
+    start = 0
+    for _ in range(_MOST_PLATEAUS):
+        later = find_plateau(line.cut(start))
+        if later is None or len(line.hours) - start - later < FEWEST:
+            break
+        start += later
+    return start
+
+
+def _cut_plateau(stretch: Stretch, plateau: int) -> Stretch:
+    line = stretch.line
+    last = len(line.hours) - max(FEWEST, len(line.hours) // 8)
+    start, left = find_faded(line, plateau, max(plateau, last))
+    method = f"{stretch.method}, after the plateau".removeprefix("all points, ")
+    rest = line.cut(start)
+    hours = float(line.hours[plateau])
+    return replace(stretch, line=rest, plateau_h=hours, method=method, settling=left / rest.span)
