@@ -159,12 +159,22 @@ class RawColumns:
     """
 
     def __init__(self, table: pa.Table, made: Mapping[str, Numbers | Text] | None = None) -> None:
-        self.table = table
+        self._table = table
         self.rows = len(table)
         made = made or {}
         self._names = frozenset((*table.column_names, *made))  # Arrow makes a list whenever it is asked
         self._numbers = {name: column for name, column in made.items() if isinstance(column, Numbers)}
         self._texts = {name: column for name, column in made.items() if isinstance(column, Text)}
+
+    @property
+    def table(self) -> pa.Table:
+        """The table that the columns are of."""
+        return self._table
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that there are."""
+        return self._names
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
@@ -172,19 +182,22 @@ class RawColumns:
     def numbers(self, name: str) -> Numbers:
         """Return a column of unsigned numbers; CorruptError where it holds something else."""
         if name not in self._numbers:
-            self._numbers[name] = self._read_numbers(name)
+            known = self._read_numbers(name) if name in self else Numbers.unknown(self.rows)
+            self._numbers[name] = known
         return self._numbers[name]
 
     def text(self, name: str) -> Text:
         """Return a column of text; CorruptError where it holds something else."""
         if name not in self._texts:
-            self._texts[name] = self._read_text(name)
+            known = self._read_text(name) if name in self else Text(np.zeros(self.rows, np.int32), (None,))
+            self._texts[name] = known
         return self._texts[name]
 
+    def _get(self, name: str) -> pa.Array:
+        return _join(self._table.column(name))
+
     def _read_numbers(self, name: str) -> Numbers:
-        if name not in self:
-            return Numbers.unknown(self.rows)
-        array = _join(self.table.column(name))
+        array = self._get(name)
         if array.type == pa.uint32():
             array = array.cast(pa.uint64())
         if array.type != pa.uint64():
@@ -192,9 +205,7 @@ class RawColumns:
         return Numbers.from_arrow(array)
 
     def _read_text(self, name: str) -> Text:
-        if name not in self:
-            return Text(np.zeros(self.rows, np.int32), (None,))
-        array = _join(self.table.column(name))
+        array = self._get(name)
         if pa.types.is_string(array.type):
             array = array.dictionary_encode()
         if not pa.types.is_dictionary(array.type):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from mmpscope.analysis.columns import Text
 from mmpscope.formats.errors import CorruptError, UnsupportedVersionError
 from mmpscope.formats.mmp.columns import ENCODINGS
 from mmpscope.formats.mmp.columns import TYPES as PYTHON_TYPES
@@ -69,6 +70,27 @@ class TableDecoder:
         refers to) is unknown, CorruptError where its bytes contradict each other.
         """
         return self._decode(name, _MAX_REFERENCES)
+
+    def read_text(self, name: str) -> Text | None:
+        """Decode text without a way through Arrow; None where it is no dictionary of distinct values.
+
+        Nearly all text is one. Raises as `decode`.
+        """
+        column = self._table.columns[name]
+        _find_type(name, column)
+        if column.enc != "dict" or column.type != "text" or column.valid is not None:
+            return None
+        codes, values = self._read_dictionary(name, column)
+        texts = [None if value is None else _show_one(value) for value in values.to_pylist()]
+        missing = texts.index(None) if None in texts else len(texts)
+        if len(set(texts)) < len(texts):
+            return None
+        if missing < len(texts):  # a null among the values: its code becomes that of null
+            texts.append(texts.pop(missing))
+            order = np.arange(len(texts), dtype=np.int32)
+            order[missing:] = np.roll(order[missing:], 1)
+            return Text(order[codes], tuple(texts))
+        return Text(codes, (*texts, None))
 
     def _decode(self, name: str, depth: int) -> pa.Array:
         if name not in self._done:
@@ -190,10 +212,14 @@ def _show(values: pa.BinaryArray) -> tuple[pa.StringArray, pa.BinaryArray | None
         shown: list[str | None] = []
         exact: list[bytes | None] = []
         for value in values.to_pylist():  # distinct values only
-            text = None if value is None else value.decode("utf-8", "backslashreplace")
+            text = None if value is None else _show_one(value)
             shown.append(text)
             exact.append(None if text is None or text.encode() == value else value)
         return pa.array(shown, pa.string()), pa.array(exact, pa.binary())
+
+
+def _show_one(value: bytes) -> str:
+    return value.decode("utf-8", "backslashreplace")
 
 
 def _decode_nested(name: str, column: Column | None, kind: str, rows: int) -> pa.Array:

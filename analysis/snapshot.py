@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.capability import list_capability
-from mmpscope.analysis.columns import RawColumns, Uints
-from mmpscope.analysis.decoding import decode_table
+from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.encoded import EncodedColumns
 from mmpscope.analysis.freespace import Holes, compare_stated_free, find_snapshot_holes
 from mmpscope.analysis.heaps import list_heaps
 from mmpscope.analysis.modules import list_modules
@@ -78,12 +78,12 @@ class LoadedSnapshot:
     @cached_property
     def usable_range(self) -> UsableRange:
         """The addresses that the process could use: start, end (half-open), and who says so."""
-        return find_usable_range(self.process, self.capture, self.raw_regions)
+        return find_usable_range(self.process, self.capture, self.raw_columns)
 
     @cached_property
     def page_size(self) -> int:
         """Bytes of a page of memory."""
-        return find_page_size(self.process, self.capture, self.raw_regions)
+        return find_page_size(self.process, self.capture, self.raw_columns)
 
     @property
     def granularity(self) -> int:
@@ -93,13 +93,16 @@ class LoadedSnapshot:
     @cached_property
     def raw_regions(self) -> pa.Table:
         """The raw columns of the regions, sorted by address."""
-        table = self.decode("regions")
-        return _sort_by(table, RawColumns(table).numbers("start").values)
+        return self.raw_columns.table
 
     @cached_property
     def raw_columns(self) -> RawColumns:
-        """The raw columns of the regions for numpy."""
-        return RawColumns(self.raw_regions)
+        """The raw columns of the regions for numpy, sorted by address."""
+        columns = self.decode_raw("regions")
+        starts = columns.numbers("start").values
+        if (starts[1:] >= starts[:-1]).all():  # as maps are
+            return columns
+        return RawColumns(columns.table.take(pa.array(np.argsort(starts, kind="stable"))))
 
     @cached_property
     def classified(self) -> Regions:
@@ -163,20 +166,12 @@ class LoadedSnapshot:
 
     def decode(self, name: str) -> pa.Table:
         """Decode one raw table of the snapshot, or of its capture; empty where there is none."""
-        for tables in (self.raw.tables, self.capture.tables):
-            if name in tables:
-                return decode_table(tables[name])
-        return decode_table(Table(0, {}))
+        return self.decode_raw(name).table
 
     def decode_raw(self, name: str) -> RawColumns:
-        """Return one raw table for numpy."""
+        """Return one raw table for numpy; a column is decoded when it is asked for."""
         if name not in self._decoded:
-            self._decoded[name] = RawColumns(self.decode(name))
+            places = (tables for tables in (self.raw.tables, self.capture.tables) if name in tables)
+            found = next(places, {name: Table(0, {})})
+            self._decoded[name] = EncodedColumns(found[name])
         return self._decoded[name]
-
-
-def _sort_by(table: pa.Table, values: Uints) -> pa.Table:
-    """Sort by values, stable; what is sorted already, as maps are, is not copied."""
-    if (values[1:] >= values[:-1]).all():
-        return table
-    return table.take(pa.array(np.argsort(values, kind="stable")))

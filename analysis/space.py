@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.facts import get_map, get_number, show_fact
 from mmpscope.formats.model import Capture, Facts
@@ -58,12 +57,12 @@ class UsableRange(NamedTuple):
     source: str
 
 
-def find_usable_range(process: Facts, capture: Capture, regions: pa.Table) -> UsableRange:
+def find_usable_range(process: Facts, capture: Capture, regions: RawColumns) -> UsableRange:
     """Return the range that the snapshot states, or the usual one for addresses like these.
 
     It is widened to the regions that lie outside: root may map below mmap_min_addr. Gate areas do not count.
     """
-    low, high = _find_extent(RawColumns(regions))
+    low, high = _find_extent(regions)
     start, end, source = _read_range(process) or _assume_range(process, capture, high)
     if low < start or high > end:
         source += ", widened to the regions outside"
@@ -88,16 +87,16 @@ def _assume_range(process: Facts, capture: Capture, high: int) -> UsableRange:
 
 def has_address_space(snapshot: LoadedSnapshot) -> bool:
     """Tell if there are regions; extent.py tells why there may be none."""
-    return len(snapshot.raw_regions) > 0
+    return snapshot.raw_columns.rows > 0
 
 
-def find_page_size(process: Facts, capture: Capture, regions: pa.Table) -> int:
+def find_page_size(process: Facts, capture: Capture, regions: RawColumns) -> int:
     """Return the page size in bytes: of the process or the host, else the smallest of a region, else 4096."""
     for facts in (process, capture.host):
         stated = get_number(facts, "page_size")
         if stated in _PAGES:
             return stated
-    pages = RawColumns(regions).numbers("KernelPageSize")
+    pages = regions.numbers("KernelPageSize")
     known = pages.values[np.isin(pages.values, np.array(_PAGES, np.uint64))]
     return int(known.min()) if len(known) else _MIN_PAGE
 

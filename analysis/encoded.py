@@ -1,0 +1,52 @@
+"""Columns of a table as it is stored, each decoded when it is asked for: few questions need them all."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pyarrow as pa
+from mmpscope.analysis.columns import RawColumns, Text
+from mmpscope.analysis.decoding import TableDecoder, decode_table
+from mmpscope.formats.mmp.columns import ENCODINGS
+from mmpscope.formats.model import Column, Table
+
+__all__ = ["EncodedColumns"]
+
+_NOTHING = pa.table({})
+_MOST_REFERENCES = 64
+
+
+class EncodedColumns(RawColumns):
+    """The columns of an encoded table whose encoding is known; damage shows when a column is decoded."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(_NOTHING)
+        self.rows = table.rows
+        self._encoded = table
+        self._decoder = TableDecoder(table)
+        self._names = frozenset(name for name in table.columns if self._is_known(name))
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """All of them in Arrow, as `decode_table` gives them."""
+        return decode_table(self._encoded)
+
+    def _get(self, name: str) -> pa.Array:
+        return self._decoder.decode(name)
+
+    def _read_text(self, name: str) -> Text:
+        text = self._decoder.read_text(name)
+        return super()._read_text(name) if text is None else text
+
+    def _is_known(self, name: str, depth: int = _MOST_REFERENCES) -> bool:
+        """Tell if this version knows the encodings of a column and of those that it refers to."""
+        column = self._encoded.columns.get(name)
+        if column is None or not depth:
+            return True  # damage, which decoding names
+        referred = (other for other in (column.of, column.by) if other is not None and other != name)
+        return _is_known(column) and all(self._is_known(other, depth - 1) for other in referred)
+
+
+def _is_known(column: Column) -> bool:
+    inside = (each for each in (column.values, column.ends) if each is not None)
+    return column.type in ENCODINGS.get(column.enc, ()) and all(map(_is_known, inside))
