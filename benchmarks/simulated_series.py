@@ -31,7 +31,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of series: its truth ("flat", "growing", or "open" where neither is right), and how to make one."""
+    """A kind of series: its truth ("flat", "growing", or "open": neither is right), and how to make one."""
 
     name: str
     truth: str

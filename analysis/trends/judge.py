@@ -42,7 +42,7 @@ def judge(times_s: Times, values: Values, *, unit: str = "bytes", bound: float |
     slope = fit_slope(stretch.line.hours, stretch.line.values, stretch.widening)
     verdict, limit = _decide(line, stretch, slope, bound)
     change = int(values[-1]) - int(values[0])
-    return _conclude(Finding(verdict, stretch, slope, limit, line.span, unit), change, len(line.hours))
+    return _conclude(Finding(verdict, stretch, slope, limit, unit), change, len(line.hours))
 
 
 def _import_statistics() -> tuple[Callable[..., Slope | None], Callable[[Line], Stretch]]:

@@ -162,7 +162,6 @@ def _fit_wandering(hours: Floats, values: Floats, widening: float) -> Slope:
     from scipy.stats import t
 
     value, error, freedom = fit_wandering(hours, values)
-    shown, sure = (
-        float(t.isf(level, freedom)) * error * float(np.sqrt(widening)) for level in (0.025, DECISION)
-    )
+    error *= float(np.sqrt(widening))
+    shown, sure = (float(t.isf(level, freedom)) * error for level in (0.025, DECISION))
     return Slope(value, value - shown, value + shown, value - sure, value + sure, wandering=True)

@@ -38,6 +38,7 @@ class Stretch:
 
 
 def choose_stretch(line: Line) -> Stretch:
+    """Look for teeth, which leave their lowest points, else for steps; then for a warm-up in what is left."""
     thin = thin_line(line)
     if len(line.hours) < FEWEST:
         return Stretch(thin, doubt=f"{FEWEST} points are needed")
@@ -82,7 +83,7 @@ def _skip_settling(stretch: Stretch) -> Stretch:
 
 
 def _find_start(line: Line) -> int:
-    """Return the first point of the last plateau of at most 3, 0 without one; later ones are within the first."""
+    """Return the first point of the plateau, 0 without one; what looks like one may hold a longer one."""
     start = 0
     for _ in range(_MOST_PLATEAUS):
         later = find_plateau(line.cut(start))

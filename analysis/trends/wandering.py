@@ -1,6 +1,6 @@
-"""The slope of a series whose level may wander: noise upon a random walk with drift, as Harvey (1989) has it.
+"""The slope of a series whose level may wander: noise upon a random walk with drift (Harvey 1989).
 
-How much it wanders is not guessed: the interval holds for every share of wandering that the series leaves open.
+How much it wanders is not guessed: the interval holds for every share that the series leaves open.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LEFT_OPEN = 2.71
 
 
 def fit_wandering(hours: Floats, values: Floats) -> tuple[float, float, int]:
-    """Return the slope of the likeliest share, a standard error that no likely share exceeds, and its freedom.
+    """Return the likeliest slope, a standard error that no likely share exceeds, and its freedom.
 
     Restricted maximum likelihood (Patterson and Thompson 1971) over a grid of shares, by generalized least
     squares in the eigenvectors of the covariance of the walk.

@@ -16,18 +16,17 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "explain"]
 
 _LEAST_GRAINS = 10
-"""A slope moves this many of the least differences over the time that is fitted, to be told from a few steps."""
+"""A slope moves this many least differences over the time that is fitted, to be told from a few steps."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict with all that it came from; `limit` is the bound of FLAT, `span` all hours observed."""
+    """A verdict with all that it came from; `limit` is the bound of FLAT."""
 
     verdict: Verdict
     stretch: Stretch
     slope: Slope | None
     limit: float | None
-    span: float
     unit: str
 
     @property
@@ -76,11 +75,9 @@ def _describe_verdict(finding: Finding, *, since: bool) -> str:
 
 def _describe_doubt(finding: Finding) -> str:
     detectable = finding.detectable
-    why = finding.stretch.doubt or (
-        "its level wanders" if finding.slope and finding.slope.wandering else "it varies too much"
-    )
-    if detectable is None or finding.span == 0:
-        return why
+    if finding.stretch.doubt is not None or detectable is None:
+        return finding.stretch.doubt or "there is but one moment"
+    why = "its level wanders" if finding.slope and finding.slope.wandering else "it varies too much"
     return f"{why}: growth below {_show_bound(detectable, finding.unit)} would not show"
 
 
