@@ -41,9 +41,8 @@ def measure_allocations(snapshot: LoadedSnapshot) -> RawColumns:
     groups = group_by(regions.numbers("allocation").values)
     shown = _choose_shown(regions, groups)
     names = {name: regions.text(name).take(shown) for name in ("type", "subtype")}
-    return RawColumns(
-        pa.table({"row": groups.first}), {**names, "size": groups.sum(regions.numbers("size")).numbers}
-    )
+    columns = {**names, "size": groups.sum(regions.numbers("size")).numbers}
+    return RawColumns.gather(columns, len(groups.begins))
 
 
 def list_private_parts(regions: pa.Table, allocations: pa.Table) -> pa.Table:

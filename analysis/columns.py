@@ -20,6 +20,9 @@ Codes = NDArray[np.int32]
 Uints = NDArray[np.uint64]
 
 
+_NOTHING = pa.table({})
+
+
 @dataclass(frozen=True)
 class Numbers:
     """uint64 values, and which of them are known (None: all); what is read has 0 where it is unknown."""
@@ -153,18 +156,24 @@ class Text:
 
 
 class RawColumns:
-    """Columns of a table by name; a column that is not there is all unknown.
+    """Columns of a table by name; a column that is not there is all unknown."""
 
-    ``made`` are columns that were not in Arrow yet, and take the place of those of the table.
-    """
-
-    def __init__(self, table: pa.Table, made: Mapping[str, Numbers | Text] | None = None) -> None:
+    def __init__(self, table: pa.Table) -> None:
         self._table = table
         self.rows = len(table)
-        made = made or {}
-        self._names = frozenset((*table.column_names, *made))  # Arrow makes a list whenever it is asked
-        self._numbers = {name: column for name, column in made.items() if isinstance(column, Numbers)}
-        self._texts = {name: column for name, column in made.items() if isinstance(column, Text)}
+        self._names = frozenset(table.column_names)  # Arrow makes a list whenever it is asked
+        self._numbers: dict[str, Numbers] = {}
+        self._texts: dict[str, Text] = {}
+
+    @classmethod
+    def gather(cls, columns: Mapping[str, Numbers | Text], rows: int) -> RawColumns:
+        """Take columns that are not in Arrow; there is no table of them."""
+        made = cls(_NOTHING)
+        made.rows = rows
+        made._names = frozenset(columns)
+        made._numbers = {name: column for name, column in columns.items() if isinstance(column, Numbers)}
+        made._texts = {name: column for name, column in columns.items() if isinstance(column, Text)}
+        return made
 
     @property
     def table(self) -> pa.Table:

@@ -96,7 +96,7 @@ def build_regions(snapshot: LoadedSnapshot) -> Regions:
     }
     counted = ~classes.subtype.equals(GATE)
     names = (snapshot.label, snapshot.rules_version)
-    made = RawColumns(raw.table.select([]), columns)
+    made = RawColumns.gather(columns, raw.rows)
     return Regions(made, classes, layout, counted, family, surroundings, faults, figures, names)
 
 
