@@ -70,10 +70,12 @@ class Scenario:
         while stat.read_text().rpartition(")")[2].split()[0] == "R":
             continue
 
-    def close(self) -> None:
-        """End the program and take its last word."""
+    def close(self) -> Answer | None:
+        """End the program and return its last word, None where it said nothing more."""
         self._process.kill()
-        self._process.communicate()
+        said, _ = self._process.communicate()
+        lines = said.splitlines()
+        return _parse_answer(lines[-1]) if lines else None
 
     def __enter__(self) -> Scenario:
         """Return the running program."""

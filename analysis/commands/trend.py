@@ -2,9 +2,10 @@
 
 The snapshots are those of one file or of many. They are put in order by what they hold, never by file name:
 one series for each instance of a process, so that a restart begins a new one and a pid that is used again is
-never joined. A dataset (`mmp dataset build`) stands for all it holds, but for births and deaths. Every verdict is growing (with bytes an hour, their 95 % interval and the time to the limit),
-shrinking, flat, or cannot tell, which names the smallest slope that would have shown. docs/trend.md explains
-how it is found. Needs the extra stats: pip install 'mmpscope[stats]'.
+never joined. A dataset (`mmp dataset build`) stands for all it holds, but for births and deaths.
+
+Every verdict is growing (with bytes an hour, their 95 % interval and the time to the limit), shrinking, flat,
+or cannot tell. docs/trend.md explains how it is found. Needs the extra stats: pip install 'mmpscope[stats]'.
 
 Ends with exit code 0 where something could be told of the total of some process, growing or not, and 4 where
 nothing could: too few snapshots, or none that says when it was taken.

@@ -186,7 +186,7 @@ def _draw_suspects(trend: SeriesTrend, most: int | None, screen: Screen) -> list
     ]
     left = len(suspects) - len(shown)
     note = "; ".join(
-        ["memory that appears between snapshots and never goes; sizes in KiB"]
+        ["memory that appears between snapshots and hardly ever goes; sizes in KiB"]
         + ([f"{left:,} more (-n 0 shows all)"] if left else [])
     )
     return ["", *render_table(columns, screen, note)]

@@ -42,7 +42,8 @@ def write_headline(trend: SeriesTrend) -> str:
         binding = find_binding(trend)
         limit = f"; {binding['name']} {_show_level(binding)} {describe_reach(binding)}" if binding else ""
         return f"{total['verdict']}: {rate}{limit}"
-    return f"{total['verdict']}: {what}: {total['reason']}"
+    reason = total["reason"].removeprefix(f"{total['verdict']}: ")
+    return f"{total['verdict']}: {what}: {reason}"
 
 
 def _show_slope(row: Row) -> str:

@@ -47,6 +47,8 @@ _MOST = 30
 """Names, cohorts and kinds of one series that are judged: those that moved most."""
 _LEAST_STEPS = 3
 """Snapshots with births before a leak is suspected: a program that starts maps much once."""
+_DEATHS = 10
+"""Of what is born, at most one byte in so many dies: malloc trims the end of a heap that leaks, too."""
 _ALWAYS = (TOTAL_SCOPE, TYPE, LIMIT, COUNT)
 _RANKS = (Verdict.GROWING, Verdict.CANNOT_TELL, Verdict.SHRINKING, Verdict.FLAT)
 _UNTIMED = "the snapshots do not tell when they were taken"
@@ -233,7 +235,8 @@ def _add_births(row: Row, tally: Tally | None) -> None:
     power = tally.usual_class
     row["birth_size"] = None if power is None else 1 << power
     is_open = row["verdict"] in (Verdict.GROWING, Verdict.CANNOT_TELL)
-    row["suspect"] = tally.steps >= _LEAST_STEPS and not tally.deaths and is_open
+    stays = tally.died * _DEATHS <= tally.born
+    row["suspect"] = tally.steps >= _LEAST_STEPS and stays and is_open
 
 
 def make_table(trends: Sequence[SeriesTrend]) -> pa.Table:

@@ -49,7 +49,12 @@ TREND = (
     Field("born", "uint64", "bytes", "address space that appeared"),
     Field("died", "uint64", "bytes", "address space that vanished"),
     Field("birth_size", "uint64", "bytes", "least size in the class of sizes that most births are of"),
-    Field("suspect", "bool", "", "a leak is suspected: many births, no deaths, and it does not stay flat"),
+    Field(
+        "suspect",
+        "bool",
+        "",
+        "a leak is suspected: births, hardly a death, and it does not stay flat; null but for kinds",
+    ),
     Field("reason", "string", "", "the verdict in one sentence"),
 )
 """One row a thing that is followed in one series. Slopes, levels and limits are in the row's own unit."""
