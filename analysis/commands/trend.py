@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from mmpscope.analysis.errors import CannotTellError
+from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import Inputs, Manner, Reading, Types, Writing
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def follow_inputs(
 ) -> list[SeriesTrend]:
     """Follow the processes of all inputs; progress is told unless the answer goes to a terminal.
 
-    Datasets are asked for their measures, which tell no births and deaths. Raises as `load_each`.
+    Datasets are asked for their measures, which tell no births and deaths. Raises as `load_each`, and
+    UsageError without the extra stats.
     """
     from mmpscope.analysis.commands import load_each
     from mmpscope.analysis.datasets.reading import is_dataset, read_measures
@@ -108,6 +110,7 @@ def follow_inputs(
         measure_each,
     )
 
+    _require_statistics()
     datasets = [name for name in inputs if is_dataset(name)]
     files = [name for name in inputs if name not in datasets]
     if datasets:
@@ -122,3 +125,9 @@ def follow_inputs(
         listed = shelf.list_moments(load_each(inputs, reading, manner))
         moments = choose_process(listed, aim.process)
         return follow_files(moments, shelf.read, aim, lambda each: follow(each, manner, output))
+
+
+def _require_statistics() -> None:
+    """Look for scipy before the work that its absence would waste."""
+    if find_spec("scipy") is None:
+        raise UsageError("a trend needs scipy: pip install 'mmpscope[stats]'")
