@@ -13,7 +13,17 @@ from pathlib import Path
 from benchmarks.commands import ROOT
 from benchmarks.figures import Figure, Options, render_markdown, render_table
 
-NAMES = ("collect", "file_size", "long_series", "load", "diff", "read_text", "startup", "windows_walk")
+NAMES = (
+    "collect",
+    "file_size",
+    "long_series",
+    "many",
+    "load",
+    "diff",
+    "read_text",
+    "startup",
+    "windows_walk",
+)
 
 
 def _parse_arguments() -> argparse.Namespace:

@@ -90,7 +90,7 @@ def vary_captures(captures: Sequence[str], count: int) -> Iterator[Snapshot]:
         kind = number % len(bases)
         if number % _TWINS < len(bases):
             recent[kind] = _vary_memory(bases[kind], chance)
-        yield _vary_identity(recent[kind], number, chance)
+        yield _vary_identity(recent[kind], (number, Path(captures[kind]).stem), chance)
 
 
 def _vary_memory(base: Snapshot, chance: random.Random) -> Snapshot:
@@ -124,8 +124,9 @@ def _vary_residents(columns: dict[str, Plain], chance: random.Random) -> None:
     vary_counters(columns, chance, [row for row, private in enumerate(values) if private])
 
 
-def _vary_identity(base: Snapshot, number: int, chance: random.Random) -> Snapshot:
-    """Give a snapshot a process, a host and a moment of its own."""
+def _vary_identity(base: Snapshot, who: tuple[int, str], chance: random.Random) -> Snapshot:
+    """Give a snapshot a process, a host and a moment of its own; ``who`` are its number and its program."""
+    number, name = who
     host = f"host-{number % _HOSTS:02d}"
     pid, time_ns = 1000 + number, base.moment["time_ns"] + chance.randrange(_HOUR_NS)
     known: Facts = {"id": _digest(host), "hostname": host, "boot_id": _digest(f"boot of {host}")}
@@ -134,7 +135,7 @@ def _vary_identity(base: Snapshot, number: int, chance: random.Random) -> Snapsh
     return replace(
         base,
         capture=capture,
-        process={**base.process, "pid": pid, "stat": stat},
+        process={**base.process, "pid": pid, "name": name, "exe": f"/srv/bin/{name}", "stat": stat},
         moment={**base.moment, "time_ns": time_ns},
     )
 

@@ -1,0 +1,147 @@
+"""Figures: compare and dataset build over 10,000 files, against reading, unpacking and forgetting the same.
+
+And against a loop of pandas over CSV exports of them; with one worker, with two, and on a Dask cluster.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+
+from benchmarks.commands import call_in_child, find_script, measure_tree
+from benchmarks.figures import Figure, Options
+from benchmarks.many_files import count_files, make_many
+
+__all__ = ["loop_over_exports", "measure", "time_floor", "write_exports"]
+
+_MIB = 2**20
+_PEAK_MIB = 600
+_EXPORTED = 200
+"""Files that the loop of pandas is measured on: it takes as long for each as for the next."""
+_FLOOR = "read, unpack, forget"
+
+
+def measure(options: Options) -> list[Figure]:
+    """Compare whole commands, wall time, all files in the page cache; the floor is a call in one process."""
+    count = count_files(options)
+    many, fewer = make_many(options, count), make_many(options, count // 10)
+    floor, _ = call_in_child(__name__, "time_floor", str(many))
+    compare = [find_script("mmp"), "compare", str(many), "--json", "--no-progress", "--workers"]
+    one, two = measure_tree([*compare, "1"]), measure_tree([*compare, "2"])
+    few = measure_tree([*compare[:2], str(fewer), *compare[3:], "2"])
+    with _running_cluster(options.folder) as scheduler:
+        dask = measure_tree([*compare[:-1], "--scheduler", scheduler])
+    build = measure_tree(_build(options.folder / "dataset", many))
+    loop = _time_loop(options.folder, many, count)
+    peak, peak_of_few = two.peak_bytes / _MIB, few.peak_bytes / _MIB
+    return [
+        Figure(f"compare {count:,} files", two.wall_s, _FLOOR, floor, "s", 4.0),
+        Figure("... two workers", two.wall_s, "one worker", one.wall_s, "s", 1 / 1.7),
+        Figure("... on a Dask cluster of two", dask.wall_s, "two workers", two.wall_s, "s"),
+        Figure("... two workers", two.wall_s, "pandas over their CSV exports", loop, "s", 1 / 20),
+        Figure("... peak memory, all processes", peak, "the limit", _PEAK_MIB, "MiB", 1.0),
+        Figure("... peak memory, all processes", peak, f"{count // 10:,} files", peak_of_few, "MiB", 1.1),
+        Figure("dataset build of them", build.wall_s, _FLOOR, floor, "s", 8.0),
+        Figure("... peak memory, all processes", build.peak_bytes / _MIB, "the limit", _PEAK_MIB, "MiB", 1.0),
+    ]
+
+
+def _build(dataset: Path, many: Path) -> list[str]:
+    rmtree(dataset, ignore_errors=True)
+    return [find_script("mmp"), "dataset", "build", str(dataset), "--from", str(many), "--no-progress"]
+
+
+def time_floor(folder: str) -> float:
+    """Return the seconds to read the files of a folder, decompress and unpack all tables, and forget them.
+
+    The second of two rounds, so that no file comes from the disk.
+    """
+    paths = [str(path) for path in sorted(Path(folder).iterdir())]
+    taken = 0.0
+    for _ in range(2):
+        start = time.perf_counter()
+        for path in paths:
+            _unpack_file(path)
+        taken = time.perf_counter() - start
+    return taken
+
+
+def _unpack_file(path: str) -> None:
+    """Unpack a file with msgpack and zlib alone (docs/format.md)."""
+    import msgpack
+
+    with open(path, "rb") as file:  # noqa: PTH123  # the floor is as low as it can be
+        unpacker = msgpack.Unpacker(file, max_buffer_size=1 << 31)
+        for kind, _sync, _info, payload, _crc in unpacker:
+            if kind in ("capture", "snapshot"):
+                for table in msgpack.unpackb(payload)["tables"].values():
+                    msgpack.unpackb(zlib.decompress(table["zlib"]))
+
+
+def _time_loop(folder: Path, many: Path, count: int) -> float:
+    exports = folder / "exports"
+    exports.mkdir(exist_ok=True)
+    taken = min(_EXPORTED, count)
+    call_in_child(__name__, "write_exports", str(many), str(exports), taken)
+    seconds, _ = call_in_child(__name__, "loop_over_exports", str(exports))
+    return float(seconds) * count / taken
+
+
+def write_exports(folder: str, exports: str, count: int) -> None:
+    """Write the regions of the first files of a folder as CSV, as `mmp export -t regions` does."""
+    from mmpscope import analysis
+    from mmpscope.analysis.export import write_table
+
+    for path in sorted(Path(folder).iterdir())[:count]:
+        (snapshot,) = analysis.load(path)
+        write_table(snapshot.regions, str(Path(exports, f"{path.stem}.csv")), force=True)
+
+
+def loop_over_exports(exports: str) -> float:
+    """Return the seconds that the usual way takes: read each file, reckon its row, put all rows together.
+
+    A row has what a row of `compare` has most of: sums by type, the largest hole, the count of mappings.
+    """
+    import pandas as pd
+
+    start = time.perf_counter()
+    rows = []
+    for path in sorted(Path(exports).iterdir()):
+        regions = pd.read_csv(path, dtype={"address": str, "end": str})
+        address, end = (regions[name].map(lambda text: int(text, 16)) for name in ("address", "end"))
+        row = regions.groupby("type")["total_ws"].sum().to_dict()
+        row["size"], row["private"] = regions["size"].sum(), regions["private"].sum()
+        row["largest_free"] = int((address[1:].to_numpy() - end[:-1].to_numpy()).max())
+        row["mappings"] = len(regions)
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    distance = (table["private"] - table["private"].median()).abs()
+    assert len(distance) == len(rows)
+    return time.perf_counter() - start
+
+
+@contextmanager
+def _running_cluster(folder: Path) -> Iterator[str]:
+    """Give the address of a Dask scheduler on loopback with two workers of one thread."""
+    code = (
+        "from distributed import LocalCluster\n"
+        "if __name__ == '__main__':\n"
+        "    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:\n"
+        "        print(cluster.scheduler_address, flush=True)\n"
+        "        input()\n"
+    )
+    script = folder / "cluster.py"
+    script.write_text(code)
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.communicate("\n")
