@@ -11,7 +11,8 @@ import numpy as np
 from mmpscope.analysis.trends.judge import judge
 from mmpscope.analysis.trends.judgement import Verdict
 
-from benchmarks.simulated_series import FAMILIES, UNSEEN, Family, Series
+from benchmarks.simulated_series import FAMILIES, Family, Series
+from benchmarks.unseen_series import UNSEEN
 
 
 @dataclass(frozen=True)

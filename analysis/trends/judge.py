@@ -75,7 +75,8 @@ def _decide(
         return Verdict.FLAT, limit
     if _is_sure(stretch, slope):
         return (Verdict.GROWING if slope.value > 0 else Verdict.SHRINKING), None
-    return (Verdict.FLAT, limit) if is_within else (Verdict.CANNOT_TELL, None)
+    is_flat = is_within and slope.low <= 0 <= slope.high
+    return (Verdict.FLAT, limit) if is_flat else (Verdict.CANNOT_TELL, None)
 
 
 def _is_sure(stretch: Stretch, slope: Slope) -> bool:

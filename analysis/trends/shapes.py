@@ -109,7 +109,11 @@ def find_plateau(line: Line) -> int | None:
         return None
     outside = np.flatnonzero(np.abs(off[: last.start]) > max(_SETTLED * way, 3 * spread))
     start = int(outside[-1]) + 1 if len(outside) else 0
-    return start if 0 < start < last.start else None
+    if not 0 < start < last.start:
+        return None
+    early, late = (float(np.median(part)) for part in (values[: max(3, start // 4)], values[start:]))
+    # A leak that gets faster lies off its last line as well, but on the other side of where it came from.
+    return start if (late - early) * float(np.median(off[: max(3, start // 4)])) < 0 else None
 
 
 def find_faded(line: Line, plateau: int, last: int) -> tuple[int, float]:
@@ -155,8 +159,9 @@ def find_settling(line: Line) -> Settling | None:
         (_fit_exponential(hours, values, tau) for tau in grid), key=lambda fit: fit[0]
     )
     gained = float(straight @ straight) - error
-    if gained * (len(hours) - 4) <= _CURVED * weigh_noise(left) * error:
-        return None
+    moved = float(np.median(values[-len(values) // 3 :]) - np.median(values[: max(3, len(values) // 20)]))
+    if height * moved >= 0 or gained * (len(hours) - 4) <= _CURVED * weigh_noise(left) * error:
+        return None  # what gets faster away from its start settles nowhere
     curve = np.exp(-hours / constant)
     away = _fit_columns([np.ones_like(hours), curve, hours * curve], hours)[1]
     widening = float(np.var(hours)) / max(float(np.var(away)), 1e-12 * float(np.var(hours)))

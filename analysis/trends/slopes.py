@@ -100,7 +100,8 @@ def _weigh_memory(noise: Floats, critical: tuple[float, ...]) -> Persistence:
     series is taken off as by Kendall (1954), (2 + 4 rho) / n.
     """
     count = len(noise)
-    best = min(_fit_autoregression(noise, lags) for lags in range(min(_LAGS, count // 10) + 1))
+    most = min(_LAGS, count // 10)
+    best = min(_fit_autoregression(noise, lags, most) for lags in range(most + 1))
     _, pull, error, variance = best
     least = sum(c / count**power for power, c in enumerate(critical))
     corrected = pull + (2 + 4 * (1 + pull)) / count
@@ -110,10 +111,12 @@ def _weigh_memory(noise: Floats, critical: tuple[float, ...]) -> Persistence:
     return Persistence(max(1.0, inflation), walk=pull >= least * error)
 
 
-def _fit_autoregression(noise: Floats, lags: int) -> tuple[float, float, float, float]:
-    """Regress differences on the level before: BIC, coefficient, its error, variance of the shocks."""
+def _fit_autoregression(noise: Floats, lags: int, start: int) -> tuple[float, float, float, float]:
+    """Regress differences on the level before: BIC, coefficient, its error, variance of the shocks.
+
+    Every number of lags has the same rows, from `start` on: BIC compares fits to the same data only.
+    """
     steps = np.diff(noise)
-    start = _LAGS if len(noise) >= 10 * _LAGS else lags
     target = steps[start:]
     rows = len(target)
     columns = [np.ones(rows), np.arange(rows, dtype=np.float64), noise[start:-1]]
