@@ -12,6 +12,7 @@ from mmpscope.analysis.datasets.schema import FILES
 from mmpscope.analysis.measures.schema import CAPTURES, MEASURES
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TABLES
+from mmpscope.analysis.trends.schema import TREND
 
 __all__ = ["write_columns"]
 
@@ -21,6 +22,7 @@ _COLUMNS = {
     **MEASURES,
     "files": FILES,
     "check": CHECK,
+    "trend": TREND,
     "compare": COMPARE[len(CAPTURES) :],
     "outliers": OUTLIERS,
     "groups": GROUPS,

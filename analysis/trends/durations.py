@@ -48,5 +48,9 @@ def _choose_unit(unit: str, *values: float) -> tuple[int, str]:
 
 
 def _show(value: float) -> str:
-    shown = _round(abs(value))
+    """Write three digits, more only before the point: two would hide how narrow an interval is."""
+    size = abs(value)
+    digits = 2 if size < 9.995 else 1 if size < 99.95 else 0
+    shown = f"{size:,.{digits}f}"
+    shown = shown.rstrip("0").removesuffix(".") if digits else shown
     return f"-{shown}" if value < 0 and shown != "0" else shown
