@@ -18,6 +18,7 @@ NAMES = (
     "file_size",
     "long_series",
     "many",
+    "dataset_sql",
     "load",
     "diff",
     "read_text",

@@ -42,7 +42,7 @@ class Contents:
 def describe_dataset(root: Path) -> Contents:
     """Look at each part of a dataset; raises as `read_description`, CorruptError where a part is damaged."""
     description = read_description(root)
-    parts = {name: list_parts(root, description.generation, name) for name in TABLES}
+    parts = list_parts(root, description.generation, *TABLES)
     tables: dict[str, TableSize] = {}
     columns: list[tuple[str, Field]] = []
     for name, own in parts.items():

@@ -35,7 +35,7 @@ DESCRIPTION = "mmpscope-dataset.json"
 NO_MONTH = "__HIVE_DEFAULT_PARTITION__"
 """What Hive and all that read its folders call a partition whose key is null."""
 
-_PART = re.compile(r"part-(?P<generation>\d+)-(?P<batch>[0-9a-f]{16})\.parquet")
+_PART = re.compile(r"part-(?P<generation>\d+)-(?P<batch>[0-9a-f]{16})-(?P<columns>[0-9a-f]{8})\.parquet")
 _TEMPORARY = ".mmpscope-*.tmp"
 _MOST_BYTES = 1 << 20
 
@@ -56,12 +56,17 @@ class Description:
 
 @dataclass(frozen=True)
 class Part:
-    """One Parquet file: of which table, month (None: no partition or not known) and batch."""
+    """One Parquet file: of which table, month (None: no partition or not known) and batch.
+
+    Parts with the same ``columns`` have the same columns, of the same types: whoever reads them need not look
+    at each to know.
+    """
 
     path: Path
     table: str
     month: str | None
     batch: str
+    columns: str
 
 
 def is_dataset(path: str | Path) -> bool:
@@ -103,12 +108,13 @@ def _is_sound(description: Description) -> bool:
     )
 
 
-def place_part(root: Path, table: str, month: str | None, generation: int, batch: str) -> Path:
-    """Return where a part belongs."""
+def place_part(root: Path, part: tuple[str, str | None], generation: int, batch: str, columns: str) -> Path:
+    """Return where a part of a table and month belongs."""
+    table, month = part
     folder = root / table
     if table in PARTITIONED:
         folder /= f"month={month or NO_MONTH}"
-    return folder / f"part-{generation}-{batch}.parquet"
+    return folder / f"part-{generation}-{batch}-{columns}.parquet"
 
 
 def list_batches(root: Path, generation: int) -> list[str]:
@@ -117,14 +123,13 @@ def list_batches(root: Path, generation: int) -> list[str]:
     return sorted(each["batch"] for each in found if each and int(each["generation"]) == generation)
 
 
-def list_parts(root: Path, generation: int, table: str) -> list[Part]:
-    """Return the parts of a table that count, by month and batch."""
+def list_parts(root: Path, generation: int, *tables: str) -> dict[str, list[Part]]:
+    """Return the parts of some tables that count, by month and batch."""
     whole = set(list_batches(root, generation))
-    return [
-        part
-        for own, part in _find_parts(root, table)
-        if part is not None and own == generation and part.batch in whole
-    ]
+    return {
+        table: [part for own, part in _find_parts(root, table) if own == generation and part.batch in whole]
+        for table in tables
+    }
 
 
 def list_leftovers(root: Path, generation: int) -> Iterator[Path]:
@@ -145,7 +150,7 @@ def _find_parts(root: Path, table: str) -> Iterator[tuple[int, Part]]:
     for month, folder in folders:
         for path in _list_files(folder):
             if found := _PART.fullmatch(path.name):
-                yield int(found["generation"]), Part(path, table, month, found["batch"])
+                yield int(found["generation"]), Part(path, table, month, found["batch"], found["columns"])
 
 
 def _list_months(folder: Path) -> Iterator[tuple[str | None, Path]]:

@@ -13,7 +13,6 @@ from mmpscope.analysis.datasets.layout import Part, list_parts, read_description
 from mmpscope.analysis.datasets.results import make_plain
 from mmpscope.analysis.datasets.schema import MONTH, PARTITIONED, TABLES
 from mmpscope.analysis.errors import AnalysisError, UsageError
-from mmpscope.analysis.schema import Field
 from mmpscope.formats.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def connect(root: Path) -> Iterator[DuckDBPyConnection]:
     except ImportError as error:
         raise UsageError("SQL needs DuckDB: pip install 'mmpscope[sql]'") from error
     generation = read_description(root).generation
-    parts = {name: list_parts(root.resolve(), generation, name) for name in TABLES}
+    parts = list_parts(root.resolve(), generation, *TABLES)
     with (
         tempfile.TemporaryDirectory(prefix="mmpscope-sql-") as spill,
         duckdb.connect(":memory:", config=_CONFIGURATION) as connection,
@@ -93,29 +92,29 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
 
 
 def _make_view(name: str, parts: Sequence[Part]) -> str:
-    """Write the SELECT behind a view: all parts of each month, and the month as its last column.
+    """Write the SELECT behind a view: parts of one month and the same columns, and the others below them.
 
-    DuckDB would find months by itself, but would take every key=value in the path of the dataset for one.
+    DuckDB would find months by itself, but would take every key=value in the path of the dataset for one; and
+    columns, but only by reading the end of every part before each answer.
     """
+    month = f", %s::VARCHAR AS {MONTH.name}" if name in PARTITIONED else ""
     if not parts:
-        return _make_empty((*TABLES[name], MONTH) if name in PARTITIONED else TABLES[name])
-    if name not in PARTITIONED:
-        return f"SELECT * FROM {_scan(parts)}"  # noqa: S608  # paths of ours, quoted
-    months = groupby(parts, key=lambda part: part.month)
+        cells = ", ".join(f'NULL::{_TYPES[field.type]} AS "{field.name}"' for field in TABLES[name])
+        return f"SELECT {cells}{month.replace('%s', 'NULL')} WHERE false"
+    alike = groupby(sorted(parts, key=_tell_kind), key=_tell_kind)
     return " UNION ALL BY NAME ".join(
-        f"SELECT *, {_quote(month)}::VARCHAR AS {MONTH.name} FROM {_scan(own)}"  # noqa: S608  # quoted as well
-        for month, own in months
+        f"SELECT *{month.replace('%s', key)} FROM {_scan(own)}"  # noqa: S608  # names and paths of ours, quoted
+        for (key, _), own in alike
     )
+
+
+def _tell_kind(part: Part) -> tuple[str, str]:
+    return _quote(part.month), part.columns
 
 
 def _scan(parts: Iterable[Part]) -> str:
     paths = ", ".join(_quote(str(part.path)) for part in parts)
-    return f"read_parquet([{paths}], hive_partitioning = false, union_by_name = true)"
-
-
-def _make_empty(columns: Sequence[Field]) -> str:
-    cells = ", ".join(f'NULL::{_TYPES[field.type]} AS "{field.name}"' for field in columns)
-    return f"SELECT {cells} WHERE false"
+    return f"read_parquet([{paths}], hive_partitioning = false)"
 
 
 def _quote(text: str | None) -> str:

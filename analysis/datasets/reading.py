@@ -26,7 +26,8 @@ def read_measures(path: str | Path, wanted: Sequence[str] = tuple(MEASURES)) -> 
     """
     root = Path(path)
     generation = read_description(root).generation
-    parts = {name: _by_place(list_parts(root, generation, name)) for name in (*wanted, "captures")}
+    found = list_parts(root, generation, *wanted, "captures")
+    parts = {name: _by_place(own) for name, own in found.items()}
     for place in sorted(parts["captures"], key=str):
         yield Measures(
             **{
@@ -39,7 +40,7 @@ def read_measures(path: str | Path, wanted: Sequence[str] = tuple(MEASURES)) -> 
 def read_table(path: str | Path, name: str) -> Iterator[pa.Table]:
     """Yield the columns of the schema of a table of TABLES, part by part; raises as `read_measures`."""
     root = Path(path)
-    for part in list_parts(root, read_description(root).generation, name):
+    for part in list_parts(root, read_description(root).generation, name)[name]:
         yield _read(part, TABLES[name])
 
 

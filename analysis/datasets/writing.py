@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -64,10 +65,9 @@ class Writer:
         written: list[Path] = []
         generation, name = self.description.generation, batch.name
         try:
-            for (table, month), data in batch.parts.items():
-                written.append(place_part(self.root, table, month, generation, name))
+            for place, data in (*batch.parts.items(), (("files", None), batch.render_files())):
+                written.append(place_part(self.root, place, generation, name, _tell_columns(data)))
                 _write(written[-1], data)
-            _write(place_part(self.root, "files", None, generation, name), batch.render_files())
         except OutputError:
             _remove(written)
             raise
@@ -129,7 +129,7 @@ class Writer:
     def _read_known(self) -> None:
         for row in _read_files(self.root, self.description.generation):
             self._learn(row)
-        for part in list_parts(self.root, self.description.generation, "captures"):
+        for part in list_parts(self.root, self.description.generation, "captures")["captures"]:
             table = parquet.ParquetFile(part.path).read(["snapshot_id", *MOMENT_FACTS])
             self._moments.update(find_moments(table).values())
 
@@ -173,7 +173,7 @@ def _lock(root: Path) -> OutputFile:
 
 
 def _read_files(root: Path, generation: int) -> Iterator[FileRow]:
-    for part in list_parts(root, generation, "files"):
+    for part in list_parts(root, generation, "files")["files"]:
         for row in parquet.ParquetFile(part.path).read(_KNOWN_BY).to_pylist():
             yield FileRow(**row)
 
@@ -183,6 +183,12 @@ def _count(row: FileRow, batch: Batch) -> FileRow:
     if row.error is not None:
         return row
     return replace(row, snapshots=sum(id_.startswith(f"{row.content}:") for id_ in batch.moments))
+
+
+def _tell_columns(data: bytes) -> str:
+    """Return 8 hex digits that follow from the names and types of the columns of a part."""
+    told = [(field.name, str(field.type)) for field in parquet.read_schema(io.BytesIO(data))]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:8]
 
 
 def _digest(*told: object) -> bytes:

@@ -67,4 +67,4 @@ def list_files(root: Path) -> Mapping[str, bytes]:
 
 def count_parts(root: Path, table: str) -> int:
     """Return how many parts of a table count."""
-    return len(list_parts(root, read_description(root).generation, table))
+    return len(list_parts(root, read_description(root).generation, table)[table])

@@ -12,7 +12,17 @@ import pytest
 from benchmarks.figures import Figure, render_markdown, render_table
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("collect", "file_size", "long_series", "many", "load", "diff", "startup", "windows_walk")
+NAMES = (
+    "collect",
+    "file_size",
+    "long_series",
+    "many",
+    "dataset_sql",
+    "load",
+    "diff",
+    "startup",
+    "windows_walk",
+)
 
 
 def test_a_figure_holds_up_to_its_limit() -> None:

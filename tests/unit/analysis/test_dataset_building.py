@@ -342,4 +342,4 @@ def test_files_of_others_among_the_parts_are_left_alone(tmp_path: Path) -> None:
     build(root, tmp_path / "a.mmp")
     assert (root / "regions/README").exists()
     assert (root / "regions/month=2026-11/part-x.parquet").exists()
-    assert len(list_parts(root, 1, "regions")) == 1
+    assert len(list_parts(root, 1, "regions")["regions"]) == 1
