@@ -62,6 +62,7 @@ def make_noise(random: Random, count: int, kind: str) -> Floats:
 
 
 def finish(times_s: Floats, values: Floats, grain: float = 1.0) -> Series:
+    """Round the values to whole grains, none below 0."""
     rounded = np.round(np.maximum(values, 0) / grain) * grain
     return Series(times_s, rounded.astype(np.int64))
 
@@ -227,5 +228,3 @@ FAMILIES = (
     Family("random walk without drift", "open", _random_walk),
     Family("1 to 9 points", "open", _few_points),
 )
-
-

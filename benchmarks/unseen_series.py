@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.simulated_series import Family, Floats, Random, Series, finish, make_noise, sample_times
+from benchmarks.simulated_series import Family, Floats, Random, Series, finish, make_noise
 
 __all__ = ["UNSEEN"]
 
@@ -180,7 +180,7 @@ def _heavy_walk(random: Random) -> Series:
 
 def _leak_in_chunks(random: Random) -> Series:
     """256 KiB at random moments, 15 to 60 times."""
-    times, level, spread = _draw(random)
+    times, level, _ = _draw(random)
     moments = random.uniform(0, times[-1], int(random.integers(15, 61)))
     chunks = 262144.0 * np.searchsorted(np.sort(moments), times)
     return finish(times, level + chunks + 30000 * make_noise(random, len(times), "ar0.5"))

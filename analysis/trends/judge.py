@@ -21,7 +21,7 @@ __all__ = ["judge"]
 
 _FLAT_SHARE = 0.1
 _FLAT_GRAINS = 10
-_PERSISTING = 0.3
+_PERSISTING = 0.4
 
 
 def judge(times_s: Times, values: Values, *, unit: str = "bytes", bound: float | None = None) -> Judgement:

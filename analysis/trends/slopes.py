@@ -13,7 +13,7 @@ from mmpscope.analysis.trends.wandering import fit_wandering
 
 __all__ = ["Slope", "fit_slope", "fit_theil_sen", "measure_persistence", "weigh_noise"]
 
-DECISION = 0.005
+DECISION = 0.001
 """One-sided level at which a slope counts as growth; the interval that is shown is one of 95 %."""
 
 _LAGS = 4

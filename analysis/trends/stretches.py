@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from mmpscope.analysis.trends.shapes import (
     find_faded,
     find_plateau,
@@ -19,6 +20,7 @@ __all__ = ["FEWEST", "Stretch", "choose_stretch"]
 FEWEST = 10
 """Points, or troughs, below which no verdict is given: how noise hangs together cannot be seen in fewer."""
 _MOST_PLATEAUS = 3
+_LONG_GAP = 5.0
 _SETTLED_BY = 0.75
 
 
@@ -63,22 +65,25 @@ def _skip_steps(stretch: Stretch) -> Stretch:
         doubt = "3 steps the same way may be growth in large pieces"
     if len(last.hours) < max(FEWEST, len(line.hours) // 5):
         doubt = "too short a time since the last step"
+    gaps = np.diff(line.hours)
+    if any(gaps[point - 1] > _LONG_GAP * np.median(gaps) for point, _ in found):
+        doubt = "it moved during a gap in time, by a step or little by little"
     return replace(stretch, line=last, method="after the last step", steps=steps, doubt=doubt)
 
 
 def _skip_settling(stretch: Stretch) -> Stretch:
     """Leave out a warm-up that has ended, take off one that is ending, doubt one that has not."""
+    plateau = _find_start(stretch.line)
+    if plateau:
+        stretch = _cut_plateau(stretch, plateau)
     line = stretch.line
-    start = _find_start(line)
-    if start:
-        return _cut_plateau(stretch, start)
     curve = find_settling(line)
     if curve is None:
         return stretch
     if curve.hours > _SETTLED_BY * line.span:
         return replace(stretch, doubt=stretch.doubt or "it is still settling")
     straight = replace(line, values=line.values - curve.curve)
-    until = float(line.hours[0]) + curve.hours
+    until = stretch.plateau_h if plateau else float(line.hours[0]) + curve.hours
     return replace(stretch, line=straight, plateau_h=until, widening=curve.widening)
 
 

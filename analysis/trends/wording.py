@@ -18,6 +18,9 @@ __all__ = ["Finding", "explain"]
 _LEAST_GRAINS = 10
 """A slope moves this many least differences over the time that is fitted, to be told from a few steps."""
 
+_CHOSEN_ANEW = 1.25
+"""With a leak the plateau would have been found a little elsewhere, and less of it might have been fitted."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -35,7 +38,9 @@ class Finding:
         line = self.stretch.line
         if self.slope is None or not line.span:
             return None
-        return max(self.slope.detectable + self.stretch.settling, _LEAST_GRAINS * line.grain / line.span)
+        chosen = 1.0 if self.stretch.plateau_h is None else _CHOSEN_ANEW
+        least = chosen * self.slope.detectable + self.stretch.settling
+        return max(least, _LEAST_GRAINS * line.grain / line.span)
 
 
 def explain(finding: Finding) -> str:
