@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.analysis.splitters import list_splitters
     from mmpscope.analysis.summary import summarize
+    from mmpscope.analysis.trends.following import find_trends
 
 __all__ = [
     "RULES_VERSION",
@@ -39,6 +40,7 @@ __all__ = [
     "count_mappings",
     "diff",
     "find_free",
+    "find_trends",
     "hole_histogram",
     "identify",
     "list_allocations",
@@ -61,6 +63,7 @@ _HOMES = {
     "count_mappings": "mapping_count",
     "diff": "diffs.snapshots",
     "find_free": "freespace",
+    "find_trends": "trends.following",
     "hole_histogram": "freespace",
     "identify": "identity",
     "list_allocations": "allocations",

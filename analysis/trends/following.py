@@ -7,24 +7,28 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.errors import AnalysisError, UsageError
+from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.loading import open_inputs
 from mmpscope.analysis.measures.measure import Gatherer, Measures
 from mmpscope.analysis.snapshot import LoadedSnapshot
-from mmpscope.analysis.trends.answer import SeriesTrend, judge_all
+from mmpscope.analysis.trends.answer import SeriesTrend, judge_all, make_table
 from mmpscope.analysis.trends.births import Births, Kind, Tally
 from mmpscope.analysis.trends.moments import Moment, read_moment, read_row
 from mmpscope.analysis.trends.recorder import KIND, Key, Recorder
+from mmpscope.analysis.trends.schema import TREND
 from mmpscope.analysis.trends.series import Series, split_series
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from mmpscope.analysis.rules import Rule
     from mmpscope.formats.source import Source
 
-__all__ = ["Aim", "Shelf", "choose_process", "follow_files", "follow_measures", "measure_each"]
+__all__ = ["Aim", "Shelf", "choose_process", "find_trends", "follow_files", "follow_measures", "measure_each"]
 
 _OPEN = 8
 """Files that are kept open: snapshots in order of time may come from a few files by turns."""
@@ -148,6 +152,21 @@ def _follow_one(series: Series, snapshots: Iterator[LoadedSnapshot], recorder: R
 
 def _key(kind: Kind) -> Key:
     return Key(KIND, " ".join(filter(None, [kind.name or kind.type, kind.protection])), kind.type)
+
+
+def find_trends(
+    snapshots: Iterable[LoadedSnapshot], metric: str | None = None, bound: int | None = None
+) -> pa.Table:
+    """Judge each process of some snapshots, in any order: a table of schema.TREND, the total of each first.
+
+    ``metric`` is a figure of the summary (None: private if it is known), ``bound`` the bytes an hour below
+    which growth is flat. UsageError for a figure that there is not and without the extra stats,
+    CannotTellError where the first snapshot knows no figure at all.
+    """
+    given = list(snapshots)
+    moments = [replace(read_moment(each), label=str(place)) for place, each in enumerate(given)]
+    trends = follow_files(moments, lambda label: given[int(label)], Aim(metric, bound))
+    return describe_columns(make_table(trends), TREND)
 
 
 def measure_each(snapshots: Iterable[LoadedSnapshot]) -> Iterator[Measures]:

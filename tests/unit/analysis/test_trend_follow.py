@@ -11,7 +11,14 @@ from mmpscope.analysis.errors import AnalysisError, CannotTellError, UsageError
 from mmpscope.analysis.loading import load
 from mmpscope.analysis.measures.measure import measure
 from mmpscope.analysis.trends.answer import Row, SeriesTrend, make_table
-from mmpscope.analysis.trends.following import Aim, Shelf, choose_process, follow_files, follow_measures
+from mmpscope.analysis.trends.following import (
+    Aim,
+    Shelf,
+    choose_process,
+    find_trends,
+    follow_files,
+    follow_measures,
+)
 from mmpscope.analysis.trends.judgement import Verdict
 from mmpscope.analysis.trends.schema import TREND
 from support.leaks import MIB, Look, make_looks, write_looks
@@ -262,3 +269,13 @@ def test_of_many_processes_the_first_are_judged_in_full(tmp_path: Path, shelf: S
     trends = _follow(shelf, _series(tmp_path, looks))
     assert [len(trend.rows) > 1 for trend in trends] == [True] * 20 + [False] * 2
     assert "--process" in trends[-1].notes[-1]
+
+
+def test_snapshots_in_hand_are_judged_in_any_order(tmp_path: Path) -> None:
+    """As a notebook has them, whatever they are called: the table of the command, units in its metadata."""
+    snapshots = load(_series(tmp_path, make_looks(LEAK)))
+    table = find_trends(reversed(snapshots), metric="total_ws")
+    row = table.slice(0, 1).to_pylist()[0]
+    assert (row["scope"], row["verdict"], row["metric"]) == ("total", "growing", "total_ws")
+    assert row["slope"] == pytest.approx(3.75 * MIB)
+    assert table.schema.field("slope").metadata[b"unit"] == b"an hour"
