@@ -38,7 +38,7 @@ def make_table(snapshot: LoadedSnapshot, name: str) -> pa.Table:
         module, function = _ANSWERS[name]
         table = getattr(importlib.import_module(f"mmpscope.analysis.{module}"), function)(snapshot)
     else:
-        known = ", ".join((*_ATTRIBUTES, *_ANSWERS, "diff"))
+        known = ", ".join((*_ATTRIBUTES, *_ANSWERS, "diff", "compare", "trend"))
         raise UsageError(f"there is no table {name!r}. There are {known}")
     if not table.num_rows:
         require_regions(snapshot, name)
