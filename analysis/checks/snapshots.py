@@ -19,6 +19,7 @@ from mmpscope.analysis.mapping_count import count_mappings
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.datasets.baseline import KeptSnapshot
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["CheckResult", "check"]
@@ -55,18 +56,23 @@ class _Sample(NamedTuple):
 
 
 def check(
-    new: LoadedSnapshot, baseline: Iterable[LoadedSnapshot], budgets: Sequence[Budget] | None = None
+    new: LoadedSnapshot,
+    baseline: Iterable[LoadedSnapshot],
+    budgets: Sequence[Budget] | None = None,
+    kept: Iterable[KeptSnapshot] = (),
 ) -> CheckResult:
     """Judge a snapshot by budgets (`budgets.read_budgets`), by default those of `budget.choose_default`.
 
-    `baseline` is asked for one snapshot after the other, and none is kept. Of several the median counts. What
-    is not known is no pass: the verdict is that it cannot be told, with the reason.
+    `baseline` is asked for one snapshot after the other, and none is kept; `kept` are snapshots of a dataset,
+    which belong to it as well. Of several the median counts. What is not known is no pass: the verdict is
+    that it cannot be told, with the reason.
     """
     is_counted = count_mappings(new).applies
     asked = choose_default(1, has_mapping_count=is_counted) if budgets is None else budgets
     subjects = list(dict.fromkeys(budget.subject for budget in asked if budget.limit.needs_baseline))
     alone = {s: measure_part(new, s) for s in subjects if s.kind not in (TOTAL, TYPE) and s not in _LISTS}
     samples = [_measure(each, new, subjects, alone) for each in baseline]
+    samples += [_Sample(each.label, *each.measure(new, subjects)) for each in kept]
     if budgets is None:
         asked = choose_default(len(samples), has_mapping_count=is_counted)
     rows = [_judge(budget, new, samples) for budget in asked]

@@ -26,6 +26,7 @@ from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import Manner, Reading, Writing
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.datasets.baseline import KeptSnapshot
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["run"]
@@ -39,7 +40,7 @@ class Question:
 
     baseline: Annotated[
         list[str] | None,
-        typer.Option("--baseline", metavar="OLD", help="File, folder or pattern; may be repeated."),
+        typer.Option("--baseline", metavar="OLD", help="File, folder, pattern or dataset; may be repeated."),
     ] = None
     budget: Annotated[
         str | None, typer.Option("--budget", metavar="FILE", help="What is allowed (TOML, docs/check.md).")
@@ -61,6 +62,7 @@ def run(
     from mmpscope.analysis.checks.budgets import read_budgets
     from mmpscope.analysis.checks.snapshots import check
     from mmpscope.analysis.commands import load_each, warn
+    from mmpscope.analysis.datasets.layout import is_dataset
     from mmpscope.analysis.reporters.check_report import report_check, write_junit
     from mmpscope.analysis.reporters.report import deliver
 
@@ -71,16 +73,25 @@ def run(
     checked = _load_one(inputs, load_each(inputs, reading, manner, latest=True))
     said: list[str] = []
     baseline: Iterable[LoadedSnapshot] = ()
-    if question.baseline:
-        found = load_each(question.baseline, reading, manner, latest=True)
+    datasets = [name for name in question.baseline or () if is_dataset(name)]
+    files = [name for name in question.baseline or () if name not in datasets]
+    if files:
+        found = load_each(files, reading, manner, latest=True)
         baseline = choose_baseline(checked, found, said)
-    result = check(checked, baseline, budgets)
+    result = check(checked, baseline, budgets, _read_datasets(datasets, checked, said))
     for sentence in said:
         warn(sentence, manner)
     if question.junit is not None:
         write_junit(result, question.junit, force=writing.force)
     deliver([report_check(checked, result, question.budget)], writing, manner)
     return result.exit_code
+
+
+def _read_datasets(names: Sequence[str], checked: LoadedSnapshot, said: list[str]) -> Iterator[KeptSnapshot]:
+    from mmpscope.analysis.datasets.baseline import read_baseline
+
+    for name in names:
+        yield from read_baseline(Path(name), checked, said)
 
 
 def _load_one(names: Sequence[str], found: Iterable[LoadedSnapshot]) -> LoadedSnapshot:
