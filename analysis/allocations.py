@@ -41,7 +41,8 @@ def measure_allocations(snapshot: LoadedSnapshot) -> RawColumns:
     groups = group_by(regions.numbers("allocation").values)
     shown = _choose_shown(regions, groups)
     names = {name: regions.text(name).take(shown) for name in ("type", "subtype")}
-    columns = {**names, "size": groups.sum(regions.numbers("size")).numbers}
+    size = groups.sum(regions.numbers("size")).numbers
+    columns: dict[str, Numbers | Text] = {**names, "size": size}
     return RawColumns.gather(columns, len(groups.begins))
 
 

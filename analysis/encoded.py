@@ -13,7 +13,6 @@ from mmpscope.formats.model import Column, Table
 __all__ = ["EncodedColumns"]
 
 _NOTHING = pa.table({})
-_MOST_REFERENCES = 64
 
 
 class EncodedColumns(RawColumns):
@@ -38,15 +37,24 @@ class EncodedColumns(RawColumns):
         text = self._decoder.read_text(name)
         return super()._read_text(name) if text is None else text
 
-    def _is_known(self, name: str, depth: int = _MOST_REFERENCES) -> bool:
+    def _is_known(self, name: str) -> bool:
         """Tell if this version knows the encodings of a column and of those that it refers to."""
-        column = self._encoded.columns.get(name)
-        if column is None or not depth:
-            return True  # damage, which decoding names
-        referred = (other for other in (column.of, column.by) if other is not None and other != name)
-        return _is_known(column) and all(self._is_known(other, depth - 1) for other in referred)
+        columns, waiting, seen = self._encoded.columns, [name], {name}
+        while waiting:
+            column = columns.get(waiting.pop())
+            if column is None:  # damage, which decoding names
+                continue
+            if not _is_known(column):
+                return False
+            for other in (column.of, column.by):
+                if other is not None and other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+        return True
 
 
 def _is_known(column: Column) -> bool:
-    inside = (each for each in (column.values, column.ends) if each is not None)
-    return column.type in ENCODINGS.get(column.enc, ()) and all(map(_is_known, inside))
+    if column.type not in ENCODINGS.get(column.enc, ()):
+        return False
+    inside = (column.values, column.ends)
+    return inside == (None, None) or all(each is None or _is_known(each) for each in inside)

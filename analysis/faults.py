@@ -31,6 +31,13 @@ class Faults:
         self._bits[rows] |= np.uint64(1 << len(self._words))
         self._words.append(words)
 
+    def cut(self, begin: int, end: int) -> Faults:
+        """Return those of some rows."""
+        part = Faults(end - begin)
+        part._bits = self._bits[begin:end]
+        part._words = self._words if part._bits.any() else []
+        return part
+
     def describe(self) -> Text:
         """Return the faults of each row in words, joined by semicolons; null where there is none."""
         if not self._words:

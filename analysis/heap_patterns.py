@@ -42,10 +42,11 @@ def find_go_heap(layout: Layout) -> tuple[Bools, Uints]:
     c000000000-c000400000 rw-p, c000400000-c004000000 ---p: Go asks for its arenas there on every 64-bit
     system but AIX and iOS (runtime/malloc.go, mallocinit).
     """
-    first = np.flatnonzero(layout.is_anonymous & (layout.start == _GO_START))
+    start = layout.start if layout.moved is None else layout.start - layout.moved
+    first = np.flatnonzero(layout.is_anonymous & (start == _GO_START))
     runs = _find_run_starts(layout.is_anonymous & layout.touches_below)
     members = np.isin(runs, first) & layout.is_anonymous
-    return members, np.where(members, _GO_START, np.uint64(0))
+    return members, np.where(members, layout.start[runs], np.uint64(0))
 
 
 def _is_multiple(values: Uints, alignment: int) -> Bools:

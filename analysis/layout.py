@@ -28,7 +28,10 @@ class Layout:
     """Regions in address order, ``start`` to ``end``, with the masks that rules ask for.
 
     ``is_pseudo`` are regions without a file: what stands in brackets there is a name by the kernel.
+    ``moved`` tells of a stack of processes (stacking.py) how far each region was moved.
     """
+
+    moved: Uints | None = None
 
     def __init__(self, raw: RawColumns, start: Uints, end: Uints, rights: Rights, names: Names) -> None:
         self.raw = raw
@@ -69,12 +72,16 @@ class Layout:
 
     @cached_property
     def file(self) -> Rows:
-        """Number of the file behind each region, by device, inode and path; -1 where there is none."""
+        """Number of the file behind each region, by device, inode and path; -1 where there is none.
+
+        What a process knows of a file, another one may not: in a stack each has numbers of its own.
+        """
         numbers = np.full(self.rows, -1, np.int64)
         rows = np.flatnonzero(~self.is_pseudo)
         combined = self.path.codes[rows].astype(np.int64)
-        for name in ("inode", "dev_major", "dev_minor"):
-            values, codes = np.unique(self.raw.numbers(name).values[rows], return_inverse=True)
+        facts = [self.raw.numbers(name).values for name in ("inode", "dev_major", "dev_minor")]
+        for fact in (*facts, *([] if self.moved is None else [self.moved])):
+            values, codes = np.unique(fact[rows], return_inverse=True)
             combined = np.unique(combined * len(values) + codes, return_inverse=True)[1]
         numbers[rows] = combined
         return numbers

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from mmpscope.analysis.facts import as_number, get_list, get_map, get_number
 from mmpscope.analysis.families import Family, find_family
 from mmpscope.analysis.faults import Faults
 from mmpscope.analysis.layout import Layout
+from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import GATE, REGIONS, TYPES
 from mmpscope.analysis.space import find_bits
 from mmpscope.analysis.tables import build_table, keep_exact_in_pandas
@@ -23,7 +24,15 @@ from mmpscope.formats.errors import CorruptError
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["Regions", "build_regions"]
+__all__ = [
+    "Found",
+    "Regions",
+    "build_regions",
+    "classify_regions",
+    "gather_surroundings",
+    "make_regions",
+    "read_ranges",
+]
 
 _NOT_SHOWN = ("start", "size", "layout")
 """Raw columns that are left out: address and size hold two, and layout is about text, not memory."""
@@ -73,34 +82,58 @@ class Regions:
         return _append_raw(build_table(REGIONS, columns, raw.rows), raw.table, rules_version)
 
 
+class Found(NamedTuple):
+    """What rules and formulas made of regions."""
+
+    classes: Classes
+    figures: Mapping[str, Numbers]
+    faults: Faults
+
+
 def build_regions(snapshot: LoadedSnapshot) -> Regions:
     """Find out about the regions of a snapshot; CorruptError where a range ends beyond the last address."""
     raw = snapshot.raw_columns
-    start, end = _read_ranges(raw)
-    size = Numbers(end - start)
-    family, surroundings, faults = find_family(raw), _gather(snapshot), Faults(raw.rows)
-    rights = family.read_rights(raw)
-    layout = Layout(raw, start, end, rights, family.read_names(raw, surroundings))
+    start, end = read_ranges(raw)
+    family, around = find_family(raw), gather_surroundings(snapshot)
+    layout = Layout(raw, start, end, family.read_rights(raw), family.read_names(raw, around))
+    found = classify_regions(family, layout, around, snapshot.rules)
+    return make_regions(snapshot, family, around, layout, found)
+
+
+def classify_regions(
+    family: Family, layout: Layout, around: Surroundings, rules: Sequence[Rule] = ()
+) -> Found:
+    """Compute figures, note what contradicts itself, and let the rules claim every region."""
+    faults = Faults(layout.rows)
     faults.add(_overlaps(layout), "it begins below the end of a region before it")
-    figures = family.compute_figures(raw, size, snapshot.page_size, rights, faults)
-    classes = family.classifier(layout, surroundings, snapshot.rules).run()
+    size = Numbers(layout.size)
+    figures = family.compute_figures(layout.raw, size, around.page, layout.rights, faults)
+    return Found(family.classifier(layout, around, rules).run(), figures, faults)
+
+
+def make_regions(
+    snapshot: LoadedSnapshot, family: Family, around: Surroundings, layout: Layout, found: Found
+) -> Regions:
+    """Put together what was found about the regions of one snapshot."""
+    classes, figures, faults = found
     columns: dict[str, Numbers | Text] = {
-        "address": Numbers(start),
-        "size": size,
-        "end": Numbers(end),
+        "address": Numbers(layout.start),
+        "size": Numbers(layout.size),
+        "end": Numbers(layout.end),
         "allocation": Numbers(classes.allocation),
         "type": Text(classes.type.astype(np.int32), (*TYPES, None)),
         "subtype": classes.subtype,
-        "blocks": Numbers(np.ones(raw.rows, np.uint64)),
+        "blocks": Numbers(np.ones(layout.rows, np.uint64)),
         **{name: figure.cleared() for name, figure in figures.items()},
     }
     counted = ~classes.subtype.equals(GATE)
     names = (snapshot.label, snapshot.rules_version)
-    made = RawColumns.gather(columns, raw.rows)
-    return Regions(made, classes, layout, counted, family, surroundings, faults, figures, names)
+    made = RawColumns.gather(columns, layout.rows)
+    return Regions(made, classes, layout, counted, family, around, faults, figures, names)
 
 
-def _read_ranges(raw: RawColumns) -> tuple[Uints, Uints]:
+def read_ranges(raw: RawColumns) -> tuple[Uints, Uints]:
+    """Return where regions start and end; CorruptError where that is not known, or beyond 2^64."""
     start, size = raw.numbers("start"), raw.numbers("size")
     if raw.rows and not (start.is_known.all() and size.is_known.all()):
         raise CorruptError("a region has no address or no size", field="table regions")
@@ -130,7 +163,8 @@ def _name_classes(classes: Classes) -> dict[str, Text]:
     }
 
 
-def _gather(snapshot: LoadedSnapshot) -> Surroundings:
+def gather_surroundings(snapshot: LoadedSnapshot) -> Surroundings:
+    """Take what rules look at besides the regions."""
     status, limits = (get_map(snapshot.process, name) for name in ("status", "limits"))
     threads = snapshot.decode_raw("threads")
     soft = get_list(limits, "Max stack size")

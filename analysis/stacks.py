@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from mmpscope.analysis.columns import Bools, RawColumns
+from mmpscope.analysis.columns import Bools, RawColumns, Uints
 from mmpscope.analysis.layout import Layout, Rows, find_rows
 
 __all__ = ["GUARD_MAX", "find_by_pointer", "find_by_shape", "find_guarded", "find_guards"]
@@ -41,10 +41,11 @@ def find_guarded(layout: Layout) -> Bools:
     return layout.is_anonymous & layout.rights.writable & (below | layout.rights.guarded)
 
 
-def find_by_shape(layout: Layout, limit: int | None, page: int) -> Bools:
+def find_by_shape(layout: Layout, limit: int | Uints | None, page: int) -> Bools:
     """Find guarded regions of a size that stacks have: the limit for stacks, or a power of two from 64 KiB.
 
-    The guard may be counted in the size or not: glibc carves it out, others add it.
+    The guard may be counted in the size or not: glibc carves it out, others add it. ``limit`` is one for all,
+    or one for each region.
     """
     guarded = find_guarded(layout)
     guard = np.zeros(layout.rows, np.uint64)
@@ -52,7 +53,7 @@ def find_by_shape(layout: Layout, limit: int | None, page: int) -> Bools:
     return guarded & (_is_stack_size(layout.size, limit) | _is_stack_size(layout.size + guard, limit))
 
 
-def _is_stack_size(size: np.ndarray, limit: int | None) -> Bools:
+def _is_stack_size(size: Uints, limit: int | Uints | None) -> Bools:
     is_power = (size & (size - np.uint64(1))) == 0
     usual: Bools = is_power & (size >= _SMALLEST) & (size <= _LARGEST)
-    return usual if limit is None else usual | (size == np.uint64(limit))
+    return usual if limit is None else usual | (size == np.asarray(limit, np.uint64))

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.bulk.files import open_hashed
 from mmpscope.analysis.bulk.run import Outcome
-from mmpscope.analysis.loading import InputFile, OpenedInput, load_chosen
+from mmpscope.analysis.loading import InputFile, load_chosen
 from mmpscope.analysis.measures.measure import Gatherer, Measures, join_measures
 from mmpscope.analysis.measures.schema import MEASURES
 from mmpscope.analysis.rules import Rule
+from mmpscope.analysis.stacking import classify_together
 from mmpscope.formats.errors import FormatError, MmpError
-from mmpscope.formats.source import Fault
+from mmpscope.formats.source import Fault, Source
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["FileError", "Measured", "Measuring", "join_measured", "measure_batch", "name_snapshot"]
+
+_STACKED, _STACKED_ROWS = 64, 1 << 15
+"""Snapshots, and regions, that are measured together at most: more gain nothing, and take memory."""
 
 _Faults = tuple[str, tuple[Fault, ...]]
 
@@ -51,29 +58,59 @@ def name_snapshot(digest: str, index: int) -> str:
 
 
 def measure_batch(files: Sequence[InputFile], measuring: Measuring) -> Measured:
-    """Measure the snapshots of some files, one after the other, letting go of each before the next."""
-    gatherer, errors, faults = Gatherer(measuring.wanted), list[FileError](), list[_Faults]()
-    for file in files:
+    """Measure the snapshots of some files, a few thousand regions at a time."""
+    stack, sources = _Stack(Gatherer(measuring.wanted)), list[tuple[str, Source]]()
+    for number, file in enumerate(files):
         try:
             with open_hashed(file, partial=measuring.partial) as (opened, digest):
-                errors += _measure_snapshots(opened, digest, gatherer, measuring.rules)
-                if opened.source.faults:
-                    faults.append((file.path, tuple(opened.source.faults)))
+                sources.append((file.path, opened.source))
+                for index, snapshot in zip(opened.chosen, load_chosen(opened, measuring.rules), strict=True):
+                    stack.add(number, snapshot, name_snapshot(digest, opened.source.entries[index].index))
         except MmpError as error:
-            errors.append(FileError(file.path + (file.choice or ""), str(error)))
+            stack.errors.append((number, FileError(file.path + (file.choice or ""), str(error))))
         except MemoryError:
-            errors.append(FileError(file.path, f"{file.path} takes more memory than there is"))
-    return Measured(gatherer.build(), tuple(errors), tuple(faults))
+            reason = f"{file.path} takes more memory than there is"
+            stack.errors.append((number, FileError(file.path, reason)))
+    measures, errors = stack.finish()
+    faults = ((path, tuple(source.faults)) for path, source in sources if source.faults)
+    return Measured(measures, errors, tuple(faults))
 
 
-def _measure_snapshots(
-    opened: OpenedInput, digest: str, gatherer: Gatherer, rules: Sequence[Rule]
-) -> Iterator[FileError]:
-    for index, snapshot in zip(opened.chosen, load_chosen(opened, rules), strict=True):
+class _Stack:
+    """Snapshots that were read and are measured together; never more than a few thousand regions of them."""
+
+    def __init__(self, gatherer: Gatherer) -> None:
+        self.errors: list[tuple[int, FileError]] = []
+        self._gatherer = gatherer
+        self._waiting: list[tuple[int, LoadedSnapshot, str]] = []
+        self._rows = 0
+
+    def add(self, number: int, snapshot: LoadedSnapshot, snapshot_id: str) -> None:
+        """Read a snapshot of file ``number``, and measure what is waiting if that is enough."""
         try:
-            gatherer.add(snapshot, name_snapshot(digest, opened.source.entries[index].index))
+            tables = snapshot.raw.tables
+            self._rows += tables["regions"].rows if "regions" in tables else 0
         except FormatError as error:
-            yield FileError(snapshot.label, str(error))
+            self.errors.append((number, FileError(snapshot.label, str(error))))
+            return
+        self._waiting.append((number, snapshot, snapshot_id))
+        if self._rows >= _STACKED_ROWS or len(self._waiting) >= _STACKED:
+            self._measure()
+
+    def _measure(self) -> None:
+        classify_together([snapshot for _, snapshot, _ in self._waiting])
+        for number, snapshot, snapshot_id in self._waiting:
+            try:
+                self._gatherer.add(snapshot, snapshot_id)
+            except FormatError as error:
+                self.errors.append((number, FileError(snapshot.label, str(error))))
+        self._waiting, self._rows = [], 0
+
+    def finish(self) -> tuple[Measures, tuple[FileError, ...]]:
+        """Measure the rest; errors are told in the order of the files."""
+        self._measure()
+        ordered = sorted(self.errors, key=lambda error: error[0])
+        return self._gatherer.build(), tuple(error for _, error in ordered)
 
 
 def join_measured(outcomes: Iterable[Outcome[Measured]]) -> Measured:
