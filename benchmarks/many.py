@@ -18,7 +18,7 @@ from benchmarks.commands import call_in_child, find_script, measure_tree
 from benchmarks.figures import Figure, Options
 from benchmarks.many_files import count_files, make_many
 
-__all__ = ["loop_over_exports", "measure", "time_floor", "write_exports"]
+__all__ = ["loop_over_exports", "measure", "time_floor", "time_parts", "write_exports"]
 
 _MIB = 2**20
 _PEAK_MIB = 600
@@ -31,7 +31,9 @@ def measure(options: Options) -> list[Figure]:
     """Compare whole commands, wall time, all files in the page cache; the floor is a call in one process."""
     count = count_files(options)
     many, fewer = make_many(options, count), make_many(options, count // 10)
-    floor, _ = call_in_child(__name__, "time_floor", str(many))
+    (floor, _), _ = call_in_child(__name__, "time_floor", str(many))
+    parts, _ = call_in_child(__name__, "time_parts", str(fewer))
+    (_, floor_of_few), _ = call_in_child(__name__, "time_floor", str(fewer))
     compare = [find_script("mmp"), "compare", str(many), "--json", "--no-progress", "--workers"]
     one, two = measure_tree([*compare, "1"]), measure_tree([*compare, "2"])
     few = measure_tree([*compare[:2], str(fewer), *compare[3:], "2"])
@@ -41,6 +43,7 @@ def measure(options: Options) -> list[Figure]:
     loop = _time_loop(options.folder, many, count)
     peak, peak_of_few = two.peak_bytes / _MIB, few.peak_bytes / _MIB
     return [
+        *(Figure(f"{name}, processor", taken, _FLOOR, floor_of_few, "s") for name, taken in parts.items()),
         Figure(f"compare {count:,} files", two.wall_s, _FLOOR, floor, "s", 4.0),
         Figure("... two workers", two.wall_s, "one worker", one.wall_s, "s", 1 / 1.7),
         Figure("... on a Dask cluster of two", dask.wall_s, "two workers", two.wall_s, "s"),
@@ -57,19 +60,17 @@ def _build(dataset: Path, many: Path) -> list[str]:
     return [find_script("mmp"), "dataset", "build", str(dataset), "--from", str(many), "--no-progress"]
 
 
-def time_floor(folder: str) -> float:
-    """Return the seconds to read the files of a folder, decompress and unpack all tables, and forget them.
+def time_floor(folder: str) -> tuple[float, float]:
+    """Return seconds, by the clock and of processor, to read, decompress and unpack files, and forget them.
 
     The second of two rounds, so that no file comes from the disk.
     """
     paths = [str(path) for path in sorted(Path(folder).iterdir())]
-    taken = 0.0
     for _ in range(2):
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         for path in paths:
             _unpack_file(path)
-        taken = time.perf_counter() - start
-    return taken
+    return time.perf_counter() - start, time.process_time() - used
 
 
 def _unpack_file(path: str) -> None:
@@ -82,6 +83,29 @@ def _unpack_file(path: str) -> None:
             if kind in ("capture", "snapshot"):
                 for table in msgpack.unpackb(payload)["tables"].values():
                     msgpack.unpackb(zlib.decompress(table["zlib"]))
+
+
+def time_parts(folder: str) -> dict[str, float]:
+    """Return the seconds of processor that each step takes over the files of a folder."""
+    from mmpscope import analysis
+    from mmpscope.analysis.measures.measure import Gatherer
+
+    taken = dict.fromkeys(("open and unpack", "classify", "sum up for compare", "measure for a dataset"), 0.0)
+    some, all_of_it = Gatherer(("captures", "summaries")), Gatherer()
+    for path in sorted(Path(folder).iterdir()):
+        moments = [time.process_time()]
+        (snapshot,) = analysis.load(path)
+        for call in (
+            lambda: snapshot.raw.tables["regions"],  # noqa: B023  # called at once
+            lambda: snapshot.classified,  # noqa: B023
+            lambda: some.add(snapshot, path.name),  # noqa: B023
+            lambda: all_of_it.add(snapshot, path.name),  # noqa: B023
+        ):
+            call()
+            moments.append(time.process_time())
+        for name, begin, end in zip(taken, moments, moments[1:], strict=False):
+            taken[name] += end - begin
+    return taken
 
 
 def _time_loop(folder: Path, many: Path, count: int) -> float:
