@@ -1,6 +1,6 @@
 """Follows processes over snapshots: first when each was taken, then, in that order, what it holds.
 
-One snapshot is in memory at a time, and the ranges of the one before it.
+A few snapshots are in memory at a time, and the ranges of the one before.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.loading import open_inputs
 from mmpscope.analysis.measures.measure import Gatherer, Measures
 from mmpscope.analysis.snapshot import LoadedSnapshot
+from mmpscope.analysis.stacking import classify_together
 from mmpscope.analysis.trends.answer import SeriesTrend, judge_all, make_table
 from mmpscope.analysis.trends.births import Births, Kind, Tally
 from mmpscope.analysis.trends.moments import Moment, read_moment, read_row
@@ -32,8 +33,8 @@ __all__ = ["Aim", "Shelf", "choose_process", "find_trends", "follow_files", "fol
 
 _OPEN = 8
 """Files that are kept open: snapshots in order of time may come from a few files by turns."""
-_TOGETHER = 32
-"""Snapshots whose measures are made into tables at once."""
+_TOGETHER, _MOST_REGIONS = 32, 1 << 15
+"""Snapshots, and regions, that are classified and made into tables at once."""
 _NAMED = 10
 _REMEMBERED = 1_000
 """Snapshots of other processes whose names are told where there is none of the one that is asked for."""
@@ -128,9 +129,23 @@ def follow_files(
     metric, bound, _ = aim or Aim()
     found, recorder = split_series(moments), Recorder(moments, metric)
     order = [row for series in found for row in series.rows]
-    snapshots = iter(advance(read(moments[row].label) for row in order))
+    snapshots = _classify(advance(read(moments[row].label) for row in order))
     tallies = [_follow_one(series, snapshots, recorder) for series in found]
     return judge_all(found, recorder, tallies, bound)
+
+
+def _classify(snapshots: Iterable[LoadedSnapshot]) -> Iterator[LoadedSnapshot]:
+    """Classify some snapshots at a time, which is cheaper than each alone, and yield them one by one."""
+    waiting, rows = list[LoadedSnapshot](), 0
+    for snapshot in snapshots:
+        waiting.append(snapshot)
+        rows += table.rows if (table := snapshot.raw.tables.get("regions")) is not None else 0
+        if len(waiting) == _TOGETHER or rows >= _MOST_REGIONS:
+            classify_together(waiting)
+            yield from waiting
+            waiting, rows = [], 0
+    classify_together(waiting)
+    yield from waiting
 
 
 def _follow_one(series: Series, snapshots: Iterator[LoadedSnapshot], recorder: Recorder) -> dict[Key, Tally]:
@@ -174,7 +189,7 @@ def measure_each(snapshots: Iterable[LoadedSnapshot]) -> Iterator[Measures]:
     batch = iter(snapshots)
     while True:
         gatherer, count = Gatherer(), 0
-        for snapshot in islice(batch, _TOGETHER):
+        for snapshot in _classify(islice(batch, _TOGETHER)):
             gatherer.add(snapshot, snapshot.label)
             count += 1
         if not count:
