@@ -89,12 +89,12 @@ def _build(folder: Path, plan: Plan, manner: Manner) -> Built:
     """Build to the end; whoever interrupts it is told that nothing is lost."""
     from mmpscope.analysis.commands import warn
     from mmpscope.analysis.datasets.building import Built, build_dataset
-    from mmpscope.analysis.output import STDOUT
     from mmpscope.analysis.progress import follow
 
     built = Built()
     try:
-        for state in follow(build_dataset(folder, plan), manner, STDOUT):
+        states = build_dataset(folder, plan)
+        for state in follow(states, manner, str(folder), "files", lambda each: each.latest):
             built = state
     except KeyboardInterrupt:
         warn(f"stopped: {built.files:,} files are in {folder}; the same command goes on from there", manner)

@@ -34,11 +34,15 @@ class Plan:
 
 @dataclass
 class Built:
-    """How far a build is: files and snapshots that it has added, files that were there, files in error."""
+    """How far a build is: files and snapshots that it has added, files that were there, files in error.
+
+    ``latest`` counts the files that came since it was last told.
+    """
 
     files: int = 0
     snapshots: int = 0
     known: int = 0
+    latest: int = 0
     errors: list[FileRow] = field(default_factory=list)
     other_rules: str | None = None
     """The rules of the dataset, where these are others."""
@@ -71,6 +75,7 @@ def build_dataset(root: Path, plan: Plan) -> Iterator[Built]:
             yield built
         if plan.rebuild:
             _publish(writer)
+    built.latest = 0
     yield built
 
 
@@ -87,6 +92,7 @@ def _list_files(root: Path, inputs: Sequence[str]) -> list[InputFile]:
 
 def _count(built: Built, batch: Batch, added: Batch) -> None:
     errors = [row for row in batch.files if row.error is not None]
+    built.latest = len(batch.files)
     built.errors += errors
     built.files += sum(row.error is None for row in added.files)
     built.snapshots += len(added.moments)
