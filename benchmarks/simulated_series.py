@@ -43,7 +43,8 @@ def sample_times(random: Random, low: int = 40, high: int = 400) -> Floats:
     count = int(random.integers(low, high + 1))
     interval = float(np.exp(random.uniform(0, np.log(3600))))
     gaps = interval * (1 + random.uniform(-0.05, 0.05, count))
-    return np.cumsum(gaps) - gaps[0]
+    times: Floats = np.cumsum(gaps) - gaps[0]
+    return times
 
 
 def make_noise(random: Random, count: int, kind: str) -> Floats:
@@ -120,7 +121,8 @@ def _warm_up_ramp(random: Random) -> Series:
 def _teeth(random: Random, times: Floats, amplitude: float) -> Floats:
     period = times[-1] / random.uniform(3, 40)
     phase = random.uniform(0, 1)
-    return amplitude * ((times / period + phase) % 1)
+    teeth: Floats = amplitude * ((times / period + phase) % 1)
+    return teeth
 
 
 def _saw_tooth(random: Random) -> Series:

@@ -99,7 +99,7 @@ def measure_cost() -> Iterator[str]:
     yield "| points | milliseconds |\n| ---: | ---: |\n"
     for points in (10, 100, 1_000, 10_000, 100_000):
         values = (1e8 + 1e6 * random.standard_normal(points)).astype(np.int64)
-        times = np.arange(points) * 60.0
+        times = 60.0 * np.arange(points, dtype=np.float64)
         judge(times, values)
         spent = []
         for _ in range(5):
@@ -133,10 +133,10 @@ Written by
     python -m benchmarks.trend_accuracy {command} --markdown
 
 Per cent of {seeds:,} series each. What they are is in `benchmarks/simulated_series.py`: mostly 40 to 400
-points, 1 s to 1 h apart with jitter, levels of 1 MiB to 4 GiB. "open": neither growing nor flat is right. A planted
-leak is one of twice the `detectable` slope that the series states for itself, added to each that was called
-flat. The last column is what Mann and Kendall's test, corrected as by Hamed and Rao (pymannkendall), says of
-the first {peer} of the same series at the same level of 0.1 % on each side.
+points, 1 s to 1 h apart with jitter, levels of 1 MiB to 4 GiB. "open": neither growing nor flat is right.
+"Planted leak found": a leak of twice the slope that a series states as `detectable` for itself, added to each
+that was called flat. The last column is what Mann and Kendall's test, corrected as by Hamed and Rao (by
+pymannkendall), says of the first {peer} of the same series at the same level of 0.1 % on each side.
 
 """
 _UNSEEN_TEXT = """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from mmpscope.analysis.trends.thinning import Floats
 from mmpscope.analysis.trends.wandering import fit_wandering
+from scipy.stats import norm, t, theilslopes
 
 __all__ = ["Slope", "fit_slope", "fit_theil_sen", "measure_persistence", "weigh_noise"]
 
@@ -140,15 +141,11 @@ def _clip(noise: Floats) -> Floats:
 
 def fit_theil_sen(hours: Floats, values: Floats) -> float:
     """Return the median of the slopes of all pairs."""
-    from scipy.stats import theilslopes
-
     return float(theilslopes(values, hours)[0])
 
 
 def _fit_theil_sen(hours: Floats, values: Floats, inflation: float) -> Slope | None:
     """Theil (1950) and Sen (1968), the variance of Kendall's S inflated as by Hamed and Rao (1998)."""
-    from scipy.stats import norm, t, theilslopes
-
     count = len(hours)
     freedom = max(3.0, count / inflation - 2)
     ends = []
@@ -162,8 +159,6 @@ def _fit_theil_sen(hours: Floats, values: Floats, inflation: float) -> Slope | N
 
 
 def _fit_wandering(hours: Floats, values: Floats, widening: float) -> Slope:
-    from scipy.stats import t
-
     value, error, freedom = fit_wandering(hours, values)
     error *= float(np.sqrt(widening))
     shown, sure = (float(t.isf(level, freedom)) * error for level in (0.025, DECISION))

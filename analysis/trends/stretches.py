@@ -73,9 +73,9 @@ def _skip_steps(stretch: Stretch) -> Stretch:
 
 def _skip_settling(stretch: Stretch) -> Stretch:
     """Leave out a warm-up that has ended, take off one that is ending, doubt one that has not."""
-    plateau = _find_start(stretch.line)
-    if plateau:
-        stretch = _cut_plateau(stretch, plateau)
+    plateaus = _find_plateaus(stretch.line)
+    if plateaus:
+        stretch = _cut_plateau(stretch, plateaus)
     line = stretch.line
     curve = find_settling(line)
     if curve is None:
@@ -83,26 +83,30 @@ def _skip_settling(stretch: Stretch) -> Stretch:
     if curve.hours > _SETTLED_BY * line.span:
         return replace(stretch, doubt=stretch.doubt or "it is still settling")
     straight = replace(line, values=line.values - curve.curve)
-    until = stretch.plateau_h if plateau else float(line.hours[0]) + curve.hours
+    until = stretch.plateau_h if plateaus else float(line.hours[0]) + curve.hours
     return replace(stretch, line=straight, plateau_h=until, widening=curve.widening)
 
 
-def _find_start(line: Line) -> int:
-    """Return the first point of the plateau, 0 without one; what looks like one may hold a longer one."""
-    start = 0
+def _find_plateaus(line: Line) -> list[int]:
+    """Return the first point of the plateau, of the one within it if it still climbs, and so on: 3 at most.
+
+    The first is where the warm-up ended for a person; the last is where a slope can be told from its end.
+    """
+    found: list[int] = []
     for _ in range(_MOST_PLATEAUS):
+        start = found[-1] if found else 0
         later = find_plateau(line.cut(start))
         if later is None or len(line.hours) - start - later < FEWEST:
             break
-        start += later
-    return start
+        found.append(start + later)
+    return found
 
 
-def _cut_plateau(stretch: Stretch, plateau: int) -> Stretch:
-    line = stretch.line
+def _cut_plateau(stretch: Stretch, plateaus: list[int]) -> Stretch:
+    line, plateau = stretch.line, plateaus[-1]
     last = len(line.hours) - max(FEWEST, len(line.hours) // 8)
     start, left = find_faded(line, plateau, max(plateau, last))
     method = f"{stretch.method}, after the plateau".removeprefix("all points, ")
     rest = line.cut(start)
-    hours = float(line.hours[plateau])
+    hours = float(line.hours[plateaus[0]])
     return replace(stretch, line=rest, plateau_h=hours, method=method, settling=left / rest.span)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Line", "Times", "Values", "prepare_line", "thin_line"]
+__all__ = ["Floats", "Line", "Times", "Values", "prepare_line", "take_medians", "thin_line"]
 
 Floats = NDArray[np.float64]
 Times = Sequence[float] | Floats
@@ -68,14 +67,18 @@ def prepare_line(times_s: Times, values: Values, unit: str) -> Line:
 
 def thin_line(line: Line) -> Line:
     """Take medians of equal numbers of neighbours, so that at most `LONGEST` points are left."""
-    count = len(line.hours)
-    if count <= LONGEST:
+    if len(line.hours) <= LONGEST:
         return line
-    edges = np.linspace(0, count, LONGEST + 1).astype(int)
-    pieces = list(pairwise(edges))
-    hours = np.array([line.hours[a:b].mean() for a, b in pieces])
-    values = np.array([np.median(line.values[a:b]) for a, b in pieces])
-    return Line(hours, values, line.first, line.grain)
+    return Line(*take_medians(line.hours, line.values, LONGEST), line.first, line.grain)
+
+
+def take_medians(hours: Floats, values: Floats, most: int) -> tuple[Floats, Floats]:
+    """Return the mean hour and the median value of up to `most` groups of neighbours, equal in number."""
+    edges = np.linspace(0, len(hours), min(most, len(hours)) + 1).astype(int)
+    starts, sizes = edges[:-1], np.diff(edges)
+    ordered = values[np.lexsort((values, np.repeat(starts, sizes)))]
+    medians = (ordered[starts + (sizes - 1) // 2] + ordered[starts + sizes // 2]) / 2
+    return np.add.reduceat(hours, starts) / sizes, medians
 
 
 def _find_grain(exact: NDArray[np.int64] | NDArray[np.uint64], unit: str) -> float:

@@ -5,10 +5,8 @@ How much it wanders is not guessed: the interval holds for every share that the 
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
-from mmpscope.analysis.trends.thinning import Floats
+from mmpscope.analysis.trends.thinning import Floats, take_medians
 
 __all__ = ["fit_wandering"]
 
@@ -26,9 +24,7 @@ def fit_wandering(hours: Floats, values: Floats) -> tuple[float, float, int]:
     Restricted maximum likelihood (Patterson and Thompson 1971) over a grid of shares, by generalized least
     squares in the eigenvectors of the covariance of the walk.
     """
-    edges = np.linspace(0, len(hours), min(_BLOCKS, len(hours)) + 1).astype(int)
-    moments = np.array([hours[a:b].mean() for a, b in pairwise(edges)])
-    levels = np.array([np.median(values[a:b]) for a, b in pairwise(edges)])
+    moments, levels = take_medians(hours, values, _BLOCKS)
     span = float(moments[-1] - moments[0])
     moments = (moments - moments[0]) / span
     strengths, vectors = np.linalg.eigh(np.minimum.outer(moments, moments))
