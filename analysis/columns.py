@@ -83,7 +83,8 @@ class Numbers:
         if not array.null_count:
             return cls(array.to_numpy())
         known = array.is_valid().to_numpy(zero_copy_only=False)
-        return cls(array.fill_null(0).to_numpy(), known)
+        stored = np.frombuffer(array.buffers()[1], np.uint64, array.offset + len(array))[array.offset :]
+        return cls(stored * known, known)  # several times as fast as Arrow fills nulls
 
     @classmethod
     def unknown(cls, rows: int) -> Numbers:

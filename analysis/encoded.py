@@ -23,7 +23,11 @@ class EncodedColumns(RawColumns):
         self.rows = table.rows
         self._encoded = table
         self._decoder = TableDecoder(table)
-        self._names = frozenset(name for name in table.columns if self._is_known(name))
+        self._names = frozenset(
+            name
+            for name, column in table.columns.items()
+            if (_is_known(column) if column.of is None and column.by is None else self._is_known(name))
+        )
 
     @cached_property
     def table(self) -> pa.Table:

@@ -15,7 +15,6 @@ import pyarrow as pa
 from mmpscope.analysis.extent import ALL, SOME, TOTALS, Extent, find_extent
 from mmpscope.analysis.facts import as_number, get_map, get_number, show_fact
 from mmpscope.analysis.fragmentation import measure_external
-from mmpscope.analysis.freespace import find_snapshot_holes
 from mmpscope.analysis.identity import identify
 from mmpscope.analysis.intervals import measure_coverage
 from mmpscope.analysis.mapping_count import MappingCount, count_mappings
@@ -201,7 +200,7 @@ def _show_sums(sums: TypeSums) -> dict[str, object]:
 def _measure_holes(snapshot: LoadedSnapshot) -> dict[str, object]:
     if find_extent(snapshot).shown != ALL:
         return dict.fromkeys(_HOLES)
-    free = find_snapshot_holes(snapshot).free
+    free = snapshot.holes.free
     sizes = free.size
     return {
         "free_size": measure_coverage(free),

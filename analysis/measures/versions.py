@@ -35,8 +35,12 @@ def find_version(snapshot: LoadedSnapshot) -> str | None:
 
 def _find_program(snapshot: LoadedSnapshot, modules: RawColumns) -> int | None:
     process = snapshot.process
-    exe = _normalize(show_fact(process.get("exe")) or "")
-    rows = np.flatnonzero(modules.text("path").match(lambda path: bool(exe) and _normalize(path) == exe))
+    exe, paths = show_fact(process.get("exe")), modules.text("path")
+    if exe in paths.values[:-1]:  # as nearly always
+        rows = np.flatnonzero(paths.codes == paths.values.index(exe))
+    else:
+        wanted = _normalize(exe or "")
+        rows = np.flatnonzero(paths.match(lambda path: bool(wanted) and _normalize(path) == wanted))
     entry = get_number(get_map(process, "auxv"), "AT_ENTRY")
     inside = get_number(process, "image_base") if entry is None else entry
     if not len(rows) and inside is not None:
