@@ -22,7 +22,7 @@ TREND = (
     Field("metric", "string", "", "figure that is followed; for a limit what counts against it"),
     Field("unit", "string", "", "bytes, or what is counted"),
     Field("verdict", "string", "", "growing, shrinking, flat or cannot tell"),
-    Field("slope", "float64", "an hour", "Theil-Sen slope; null where there is none"),
+    Field("slope", "float64", "an hour", "slope of what was fitted; null where there is none"),
     Field("low", "float64", "an hour", "lower end of its 95 % interval"),
     Field("high", "float64", "an hour", "upper end of its 95 % interval"),
     Field("first", "uint64", "", "first known value"),

@@ -77,7 +77,7 @@ def _order(moments: Sequence[Moment], rows: list[int]) -> Iterator[Series]:
         if len(timed) < len(given):
             notes.append(f"{_count(len(given) - len(timed))} without a time of the {clock} clock left out")
         given = sorted(timed, key=lambda pair: _read_clock(pair[1], clock) or 0)
-        kept = _drop_twins(given, clock)
+        kept = _drop_twins(given) if clock == MONOTONIC else given
         if len(kept) < len(given):
             notes.append(f"{_count(len(given) - len(kept))} given twice: each counts once")
         given = kept
@@ -114,12 +114,13 @@ def _read_clock(moment: Moment, clock: str) -> int | None:
     return moment.mono_ns if clock == MONOTONIC else moment.time_ns
 
 
-def _drop_twins(ordered: list[tuple[int, Moment]], clock: str) -> list[tuple[int, Moment]]:
-    """Drop a snapshot that was taken in the same nanosecond as the one before: it is the same."""
+def _drop_twins(ordered: list[tuple[int, Moment]]) -> list[tuple[int, Moment]]:
+    """Drop a snapshot that was taken in the same nanosecond as the one before: it is the same.
+
+    Wall clocks say less: a minidump has whole seconds.
+    """
     return [
-        pair
-        for at, pair in enumerate(ordered)
-        if not at or _read_clock(pair[1], clock) != _read_clock(ordered[at - 1][1], clock)
+        pair for at, pair in enumerate(ordered) if not at or pair[1].mono_ns != ordered[at - 1][1].mono_ns
     ]
 
 

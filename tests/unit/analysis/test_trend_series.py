@@ -111,6 +111,12 @@ def test_what_is_given_twice_counts_once() -> None:
     assert "1 snapshot given twice" in _tell(series)
 
 
+def test_snapshots_of_one_second_are_two_where_the_clock_knows_no_more() -> None:
+    """A minidump has whole seconds: two of one second need not be the same."""
+    series = _one([_moment(0, "a.dmp#0", mono_ns=None), _moment(0, "b.dmp#0", mono_ns=None)])
+    assert (series.rows, series.times_s) == ((0, 1), (0.0, 0.0))
+
+
 def test_without_the_monotonic_clock_the_wall_clock_counts() -> None:
     """As of minidumps."""
     series = _one([_moment(5, mono_ns=None), _moment(0, mono_ns=None)])
