@@ -160,7 +160,7 @@ def _read_column(name: str, described: Fact, most: int) -> Column:
     for key, value in described.items():
         wanted = _KEYS.get(key) if is_known else None
         if wanted is not None:
-            if type(value) is not wanted or (wanted is int and not 0 <= value <= _MOST.get(key, most)):
+            if type(value) is not wanted or (type(value) is int and not 0 <= value <= _MOST.get(key, most)):
                 raise CorruptError(f"{key} of a column descriptor is not as it should be", field=name)
             known[key] = value
         elif is_known and key in _NESTED:
