@@ -35,15 +35,14 @@ def list_allocations(snapshot: LoadedSnapshot) -> pa.Table:
     return _join_regions(snapshot) if stated is None else _take_stated(stated, RawColumns(snapshot.regions))
 
 
-def measure_allocations(snapshot: LoadedSnapshot) -> RawColumns:
-    """Return type, subtype and size of the allocations that regions are joined to, without their table."""
-    regions = snapshot.classified.columns
+def measure_allocations(regions: RawColumns) -> tuple[RawColumns, Rows]:
+    """Return type, subtype and size of the allocations of regions, and the first row of each."""
     groups = group_by(regions.numbers("allocation").values)
     shown = _choose_shown(regions, groups)
     names = {name: regions.text(name).take(shown) for name in ("type", "subtype")}
     size = groups.sum(regions.numbers("size")).numbers
     columns: dict[str, Numbers | Text] = {**names, "size": size}
-    return RawColumns.gather(columns, len(groups.begins))
+    return RawColumns.gather(columns, len(groups.begins)), groups.first
 
 
 def list_private_parts(regions: pa.Table, allocations: pa.Table) -> pa.Table:

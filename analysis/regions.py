@@ -16,26 +16,40 @@ from mmpscope.analysis.families import Family, find_family
 from mmpscope.analysis.faults import Faults
 from mmpscope.analysis.layout import Layout
 from mmpscope.analysis.rules import Rule
-from mmpscope.analysis.schema import GATE, REGIONS, TYPES
+from mmpscope.analysis.schema import COUNTERS, GATE, REGIONS, TYPES
 from mmpscope.analysis.space import find_bits
 from mmpscope.analysis.tables import build_table, keep_exact_in_pandas
+from mmpscope.analysis.type_sums import TypeSums, sum_regions
 from mmpscope.formats.errors import CorruptError
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = [
+    "SUMMED",
     "Found",
     "Regions",
     "build_regions",
     "classify_regions",
+    "gather_columns",
     "gather_surroundings",
     "make_regions",
     "read_ranges",
 ]
 
+SUMMED = ("size", *COUNTERS)
+"""The figures of which sums are made."""
 _NOT_SHOWN = ("start", "size", "layout")
 """Raw columns that are left out: address and size hold two, and layout is about text, not memory."""
+
+
+class Found(NamedTuple):
+    """What rules and formulas made of regions; ``sums`` are added up when they are asked for, if not yet."""
+
+    classes: Classes
+    figures: Mapping[str, Numbers]
+    faults: Faults
+    sums: Mapping[str, TypeSums] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +67,15 @@ class Regions:
     counted: Bools
     _family: Family
     _around: Surroundings
-    _faults: Faults
-    _figures: Mapping[str, Numbers]
+    _found: Found
     _names: tuple[str, str]
+
+    @cached_property
+    def sums(self) -> Mapping[str, TypeSums]:
+        """Figures, blocks and allocations by type; of a type that has no region there is none."""
+        if self._found.sums is not None:
+            return self._found.sums
+        return sum_regions(self.columns, SUMMED, np.zeros(self.layout.rows, np.int64), 1)[0]
 
     @cached_property
     def told(self) -> Text:
@@ -74,20 +94,12 @@ class Regions:
             **_name_classes(classes),
             "state": family.describe_state(raw, layout.rights),
             "protection": family.describe_protection(raw),
-            **self._figures,
+            **self._found.figures,
             "blocks": np.ones(raw.rows, np.uint32),
             "details": family.describe_parts(self.told, layout, classes, self._around),
-            "fault": self._faults.describe(),
+            "fault": self._found.faults.describe(),
         }
         return _append_raw(build_table(REGIONS, columns, raw.rows), raw.table, rules_version)
-
-
-class Found(NamedTuple):
-    """What rules and formulas made of regions."""
-
-    classes: Classes
-    figures: Mapping[str, Numbers]
-    faults: Faults
 
 
 def build_regions(snapshot: LoadedSnapshot) -> Regions:
@@ -115,7 +127,15 @@ def make_regions(
     snapshot: LoadedSnapshot, family: Family, around: Surroundings, layout: Layout, found: Found
 ) -> Regions:
     """Put together what was found about the regions of one snapshot."""
-    classes, figures, faults = found
+    columns = gather_columns(layout, found)
+    counted = ~found.classes.subtype.equals(GATE)
+    names = (snapshot.label, snapshot.rules_version)
+    return Regions(columns, found.classes, layout, counted, family, around, found, names)
+
+
+def gather_columns(layout: Layout, found: Found) -> RawColumns:
+    """Return the columns that sums need."""
+    classes = found.classes
     columns: dict[str, Numbers | Text] = {
         "address": Numbers(layout.start),
         "size": Numbers(layout.size),
@@ -124,12 +144,9 @@ def make_regions(
         "type": Text(classes.type.astype(np.int32), (*TYPES, None)),
         "subtype": classes.subtype,
         "blocks": Numbers(np.ones(layout.rows, np.uint64)),
-        **{name: figure.cleared() for name, figure in figures.items()},
+        **{name: figure.cleared() for name, figure in found.figures.items()},
     }
-    counted = ~classes.subtype.equals(GATE)
-    names = (snapshot.label, snapshot.rules_version)
-    made = RawColumns.gather(columns, layout.rows)
-    return Regions(made, classes, layout, counted, family, around, faults, figures, names)
+    return RawColumns.gather(columns, layout.rows)
 
 
 def read_ranges(raw: RawColumns) -> tuple[Uints, Uints]:

@@ -21,8 +21,10 @@ from mmpscope.analysis.family_linux import FAMILY
 from mmpscope.analysis.images import Images
 from mmpscope.analysis.layout import Layout, Names, Rows
 from mmpscope.analysis.regions import (
+    SUMMED,
     Found,
     classify_regions,
+    gather_columns,
     gather_surroundings,
     make_regions,
     read_ranges,
@@ -30,6 +32,7 @@ from mmpscope.analysis.regions import (
 from mmpscope.analysis.rights import Rights
 from mmpscope.analysis.schema import TYPES
 from mmpscope.analysis.stacks import find_by_shape
+from mmpscope.analysis.type_sums import sum_regions
 from mmpscope.formats.errors import FormatError
 
 if TYPE_CHECKING:
@@ -112,11 +115,13 @@ def _classify_stack(parts: Sequence[_Part]) -> None:
     layout = Layout(raw, start, end, FAMILY.read_rights(raw), FAMILY.read_names(raw, around))
     layout.moved = moved
     found = classify_regions(_STACKED, layout, around, parts[0].snapshot.rules)
+    sums = sum_regions(gather_columns(layout, found), SUMMED, slot, len(parts))
     knife = _Knife(layout, found, np.cumsum([0, *sizes]), _count_before(parts, "modules"))
     threads = _count_before(parts, "threads")
     for number, part in enumerate(parts):
         thread_rows = found.classes.thread_rows[threads[number] : threads[number + 1]]
         own, cut = knife.cut(number, part, thread_rows)
+        cut = cut._replace(sums=sums[number])
         part.snapshot.classified = make_regions(part.snapshot, FAMILY, part.around, own, cut)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from mmpscope.analysis.allocations import list_allocations, list_private_parts, measure_allocations
+from mmpscope.analysis.allocations import list_allocations, list_private_parts
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.extent import ALL, NOTHING, find_extent, has_totals
 from mmpscope.analysis.facts import get_map, get_number
@@ -139,9 +139,7 @@ def _forget_unknown(total: TypeSums, of_regions: dict[str, TypeSums]) -> None:
 
 def _sum_types(snapshot: LoadedSnapshot) -> dict[str, TypeSums]:
     if snapshot.stated_allocations is None:
-        rows = sum_types(snapshot.classified.columns, _FIGURES)
-        _count_allocations(measure_allocations(snapshot), rows)
-        return rows
+        return {name: row.copy() for name, row in snapshot.classified.sums.items()}
     allocations = list_allocations(snapshot)
     rows = sum_types(RawColumns(allocations), _FIGURES)
     parts = RawColumns(list_private_parts(snapshot.regions, allocations))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mmpscope.analysis import LoadedSnapshot, load
+from mmpscope.analysis import LoadedSnapshot, load, summarize
 from mmpscope.analysis.stacking import classify_together
 from support.loaded import load_blocks, load_text
 
@@ -24,7 +24,13 @@ FAR = ("1000000000000-1000000001000 rw-p", {"Rss": 4}, "rd wr")
 
 
 def _describe(snapshot: LoadedSnapshot) -> list[list[dict[str, Any]]]:
-    tables = (snapshot.regions, snapshot.modules, snapshot.threads, snapshot.heaps)
+    tables = (
+        snapshot.regions,
+        snapshot.modules,
+        snapshot.threads,
+        snapshot.heaps,
+        summarize(snapshot),
+    )
     return [table.to_pylist() for table in tables]
 
 

@@ -8,10 +8,13 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.freespace import Holes, find_snapshot_holes
+from mmpscope.analysis.regions import SUMMED
 from mmpscope.analysis.schema import CAPABILITY, COUNTERS, GATE, MODULES, REGIONS, THREADS, Field
+from mmpscope.analysis.type_sums import sum_regions
 from mmpscope.formats.model import Capture, Snapshot
 
 if TYPE_CHECKING:
@@ -58,7 +61,8 @@ class _HandMade:
         """What was found on the way to the regions, as far as allocations, sums and holes take it."""
         columns = RawColumns(self.regions)
         counted = ~columns.text("subtype").equals(GATE)
-        return SimpleNamespace(told=columns.text("details"), columns=columns, counted=counted)
+        sums = sum_regions(columns, SUMMED, np.zeros(columns.rows, np.int64), 1)[0]
+        return SimpleNamespace(told=columns.text("details"), columns=columns, counted=counted, sums=sums)
 
     @property
     def raw_regions(self) -> pa.Table:
