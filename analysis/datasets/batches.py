@@ -96,15 +96,11 @@ class Gathering:
         self._files: list[FileRow] = []
         self._contents: set[str] = set()
 
-    def has_content(self, content: str) -> bool:
-        """Tell whether a file of this content is in the batch."""
-        return content in self._contents
-
-    def add_file(self, row: FileRow, content: str | None) -> None:
-        """Say what became of a file; what was added of its content before it failed is dropped."""
+    def add_file(self, row: FileRow) -> None:
+        """Say what became of a file; where that is an error, `build` drops what was added of its content."""
         self._files.append(row)
-        if content is not None and row.error is None:
-            self._contents.add(content)
+        if row.content is not None and row.error is None:
+            self._contents.add(row.content)
 
     def add(self, snapshot: LoadedSnapshot, snapshot_id: str) -> None:
         """Take one snapshot; FormatError where its bytes are damaged, and then nothing of it is kept."""

@@ -9,19 +9,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.bulk.files import open_hashed
+from mmpscope.analysis.bulk.measuring import name_snapshot
 from mmpscope.analysis.datasets.batches import Batch, FileRow, Gathering
-from mmpscope.analysis.loading import InputFile, load_chosen, load_rules
+from mmpscope.analysis.loading import InputFile, OpenedInput, load_chosen, load_rules
 from mmpscope.analysis.remote import is_uri
 from mmpscope.analysis.rules import RULES_VERSION
+from mmpscope.analysis.stacking import classify_together
 from mmpscope.formats.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.rules import Rule
+    from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["State", "Reading", "find_state", "read_batch"]
 
 _SETTLED_NS = 2_000_000_000
 """A file that changed later than this before it was read may change again within one tick of its clock."""
+
+_MOST_SNAPSHOTS, _MOST_REGIONS = 64, 1 << 15
+"""So many are classified together at most: more gain nothing, and take memory."""
 
 State = tuple[int | None, int | None]
 """Size and time of the last change (ns since 1970) of a local file; None of any other."""
@@ -53,30 +58,70 @@ def find_state(path: str) -> State:
 
 def read_batch(how: Reading, files: Sequence[InputFile]) -> Batch:
     """Read files into one batch; one that cannot be read is a row that says why."""
-    gathering = Gathering()
-    rules = load_rules(None if how.rules is None else Path(how.rules))
+    reader = _Reader(how)
     for file in files:
-        _read_file(file, how, rules, gathering)
-    return gathering.build()
+        reader.read(file)
+    return reader.finish()
 
 
-def _read_file(file: InputFile, how: Reading, rules: Sequence[Rule], gathering: Gathering) -> None:
-    began, before = time.time_ns(), find_state(file.path)
-    row = FileRow(None, file.path, *before, rules=how.rules_version)
-    content: str | None = None
-    try:
-        with open_hashed(file, partial=how.partial) as (opened, content):
-            if not gathering.has_content(content):
-                for number, snapshot in zip(opened.chosen, load_chosen(opened, rules), strict=True):
-                    gathering.add(snapshot, f"{content}:{number}")
-    except FormatError as error:
-        row = replace(row, error=str(error))
-    except (InputError, OSError) as error:  # may be another time, and then without a change of the file
-        row = replace(row, error=str(error), mtime_ns=None)
-    if find_state(file.path) != before:
-        row = replace(row, error=f"{file.path} changed while it was read. Build once more", mtime_ns=None)
-    elif content is not None:
-        row = replace(row, content=content)
-    if before[1] is None or began - before[1] < _SETTLED_NS:
-        row = replace(row, mtime_ns=None)
-    gathering.add_file(row, content)
+class _Reader:
+    """Reads files one after the other, and classifies their snapshots some at a time, which costs less."""
+
+    def __init__(self, how: Reading) -> None:
+        self._how = how
+        self._rules = load_rules(None if how.rules is None else Path(how.rules))
+        self._gathering = Gathering()
+        self._files: list[FileRow] = []
+        self._failed: dict[str, str] = {}
+        self._contents: set[str] = set()
+        self._waiting: list[tuple[LoadedSnapshot, str]] = []
+        self._regions = 0
+
+    def read(self, file: InputFile) -> None:
+        """Read one file; its snapshots wait until there are enough to go on with."""
+        began, before = time.time_ns(), find_state(file.path)
+        row = FileRow(None, file.path, *before, rules=self._how.rules_version)
+        if before[1] is None or began - before[1] < _SETTLED_NS:
+            row = replace(row, mtime_ns=None)
+        content: str | None = None
+        try:
+            with open_hashed(file, partial=self._how.partial) as (opened, content):
+                if content not in self._contents:
+                    self._contents.add(content)
+                    self._read_snapshots(opened, content)
+            row = replace(row, content=content)
+        except FormatError as error:
+            row = replace(row, error=str(error))
+        except (InputError, OSError) as error:  # may be another time, and then without a change of the file
+            row = replace(row, error=str(error), mtime_ns=None)
+        if find_state(file.path) != before:
+            told = f"{file.path} changed while it was read. Build once more"
+            row = replace(row, content=None, error=told, mtime_ns=None)
+        if row.error is not None and content is not None:
+            self._failed[content] = row.error
+        self._files.append(row)
+
+    def _read_snapshots(self, opened: OpenedInput, content: str) -> None:
+        for number, snapshot in zip(opened.chosen, load_chosen(opened, self._rules), strict=True):
+            regions = snapshot.raw.tables.get("regions")
+            self._waiting.append((snapshot, name_snapshot(content, opened.source.entries[number].index)))
+            self._regions += regions.rows if regions is not None else 0
+            if self._regions >= _MOST_REGIONS or len(self._waiting) >= _MOST_SNAPSHOTS:
+                self._take_waiting()
+
+    def _take_waiting(self) -> None:
+        classify_together([snapshot for snapshot, _ in self._waiting])
+        for snapshot, snapshot_id in self._waiting:
+            try:
+                self._gathering.add(snapshot, snapshot_id)
+            except FormatError as error:
+                self._failed.setdefault(snapshot_id.partition(":")[0], str(error))
+        self._waiting, self._regions = [], 0
+
+    def finish(self) -> Batch:
+        """Make the batch; of a file that failed nothing is in it but its row."""
+        self._take_waiting()
+        for row in self._files:
+            error = self._failed.get(row.content or "")
+            self._gathering.add_file(row if error is None else replace(row, error=error))
+        return self._gathering.build()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -178,3 +179,17 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(folder: Path, small_disk:
     assert not list(root.rglob("*.tmp"))
     told = json.loads(run_mmp("dataset", "sql", root, "SELECT count(*) AS n FROM captures", "--json").out)
     assert told["rows"] == [{"n": 2}]
+
+
+def test_a_dataset_that_is_read_only_can_be_asked_and_not_added_to(folder: Path, small_disk: Path) -> None:
+    """An answer needs no right to write; a build says that it does."""
+    root = small_disk / "ds"
+    assert run_mmp("dataset", "build", root, "--from", "1.mmp").code == 0
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    assert run_mmp("dataset", "sql", root, "SELECT count(*) AS n FROM captures").out == "n\n2\n"
+    assert run_mmp("dataset", "info", root).code == 0
+    answer = run_mmp("dataset", "build", root, "--from", "2.mmp")
+    assert (answer.code, answer.out) == (3, "")
+    assert "Read-only file system" in answer.err
+    answer = run_mmp("dataset", "build", small_disk / "new", "--from", "2.mmp")
+    assert (answer.code, "Read-only file system" in answer.err) == (3, True)
