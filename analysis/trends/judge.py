@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["judge"]
 
 _FLAT_SHARE = 0.1
+"""Of the level: what a flat series may move by over the time that is fitted, unless the caller says."""
 _FLAT_GRAINS = 10
 _PERSISTING = 0.4
+"""The last two thirds of growth have at least this part of its slope: what stops was no leak."""
 
 
 def judge(times_s: Times, values: Values, *, unit: str = "bytes", bound: float | None = None) -> Judgement:
@@ -83,7 +85,8 @@ def _is_sure(stretch: Stretch, slope: Slope) -> bool:
     """Say if the slope is beyond doubt and chance, and the last two thirds have a fair part of it."""
     from mmpscope.analysis.trends.slopes import fit_theil_sen
 
-    if not (slope.sure_low > stretch.settling or slope.sure_high < -stretch.settling):
+    downwards, upwards = stretch.allowance
+    if downwards <= slope.sure_high and slope.sure_low <= upwards:
         return False
     later = stretch.line.cut(len(stretch.line.hours) // 3)
     return fit_theil_sen(later.hours, later.values) / slope.value >= _PERSISTING

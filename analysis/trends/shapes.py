@@ -15,15 +15,22 @@ __all__ = ["Settling", "find_faded", "find_plateau", "find_settling", "find_step
 _TOOTH = 0.5
 """A drop counts as the end of a tooth from this part of the middle 80 % of the values on."""
 _WINDOW = 5
+"""Points on either side of a step: their median stands two spikes."""
 _SHARP = 0.6
+"""Part of a step that lies within two distances of neighbours; of a straight ramp it is 0.4."""
 _STEP_DEVIATIONS = 8.0
 _MOST_STEPS = 3
 _CURVED = 12.0
+"""What F must exceed for an exponential: its 1 % point is 7, and here the best of 24 is taken."""
 _SETTLED = 0.05
+"""A warm-up has ended where this part of its way is left."""
 _FEWEST_LEVEL = 8
 _FAR = 8.0
+"""Deviations that the start must lie off the line of the last third, besides ..."""
 _ERROR_OF_LINE = 17.0
+"""... twice the error of that line at the start: 2 sqrt(12) 2.5 deviations over the root of its points."""
 _FADED = 0.25
+"""Deviations below which the end of a warm-up cannot be told from noise."""
 
 
 def find_troughs(line: Line, slope: float) -> Line | None:

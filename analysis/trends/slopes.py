@@ -19,6 +19,9 @@ DECISION = 0.001
 
 _LAGS = 4
 _COARSE = 25
+"""Averages that slow wandering is looked for in; with fewer, the test hardly rejects anything."""
+_MOST_REACH = 1.4
+"""Kendall's S of a perfect line is 1.5 sqrt(n) deviations: an interval that needs as much has no end."""
 _ONE_PERCENT = (-3.95877, -9.0531, -28.428, -134.155)
 _FIVE_PERCENT = (-3.41049, -4.3904, -9.036, -45.374)
 """Critical values of Dickey and Fuller's test with constant and trend, by powers of 1/n (MacKinnon 2010)."""
@@ -151,7 +154,7 @@ def _fit_theil_sen(hours: Floats, values: Floats, inflation: float) -> Slope | N
     ends = []
     for level in (0.025, DECISION):
         reach = float(t.isf(level, freedom)) * float(np.sqrt(inflation))
-        if reach >= 1.5 * np.sqrt(count) * 0.95:
+        if reach >= _MOST_REACH * np.sqrt(count):
             return None
         ends.append(theilslopes(values, hours, alpha=2 * norm.sf(reach)))
     (value, _, low, high), (_, _, sure_low, sure_high) = ends

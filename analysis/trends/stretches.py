@@ -21,7 +21,11 @@ FEWEST = 10
 """Points, or troughs, below which no verdict is given: how noise hangs together cannot be seen in fewer."""
 _MOST_PLATEAUS = 3
 _LONG_GAP = 5.0
+"""Times the usual distance of two points."""
+_TAKEN_BACK = 1.25
+"""A step is measured by the points around it, some of which have begun to climb again."""
 _SETTLED_BY = 0.75
+"""A warm-up that takes longer than this part of what is seen has not ended."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,13 @@ class Stretch:
     """Why this stretch allows no verdict."""
     settling: float = 0.0
     """What the end of a warm-up may still move by, in units per hour; only a slope above it is growth."""
+    regain: float = 0.0
+    """The slope that takes back the last step: what falls and climbs again may be a tooth, and no growth."""
+
+    @property
+    def allowance(self) -> tuple[float, float]:
+        """The slopes, downwards and upwards, beyond which a slope is growth."""
+        return min(0.0, self.regain) - self.settling, max(0.0, self.regain) + self.settling
 
 
 def choose_stretch(line: Line) -> Stretch:
@@ -68,7 +79,8 @@ def _skip_steps(stretch: Stretch) -> Stretch:
     gaps = np.diff(line.hours)
     if any(gaps[point - 1] > _LONG_GAP * np.median(gaps) for point, _ in found):
         doubt = "it moved during a gap in time, by a step or little by little"
-    return replace(stretch, line=last, method="after the last step", steps=steps, doubt=doubt)
+    regain = -_TAKEN_BACK * steps[-1][1] / last.span if last.span else 0.0
+    return replace(stretch, line=last, method="after the last step", steps=steps, doubt=doubt, regain=regain)
 
 
 def _skip_settling(stretch: Stretch) -> Stretch:

@@ -39,7 +39,7 @@ class Finding:
         if self.slope is None or not line.span:
             return None
         chosen = 1.0 if self.stretch.plateau_h is None else _CHOSEN_ANEW
-        least = chosen * self.slope.detectable + self.stretch.settling
+        least = chosen * self.slope.detectable + self.stretch.allowance[1]
         return max(least, _LEAST_GRAINS * line.grain / line.span)
 
 
@@ -83,6 +83,8 @@ def _describe_doubt(finding: Finding) -> str:
     if finding.stretch.doubt is not None or detectable is None:
         return finding.stretch.doubt or "there is but one moment"
     why = "its level wanders" if finding.slope and finding.slope.wandering else "it varies too much"
+    if finding.slope and finding.stretch.regain * finding.slope.value > 0:
+        why = "it takes back the last step, as teeth do"
     return f"{why}: growth below {_show_bound(detectable, finding.unit)} would not show"
 
 

@@ -151,6 +151,17 @@ def test_few_teeth_cannot_be_told() -> None:
     assert (said.verdict, said.reason) == (Verdict.CANNOT_TELL, "5 teeth, 10 are needed")
 
 
+def test_climb_after_a_drop_may_be_a_tooth() -> None:
+    """What one garbage collection took, and what comes back since, is no leak; twice as much is."""
+    times = _hours(300)
+    since = np.maximum(0, times / HOUR - 8)
+    fall = MIB * (100 - 40 * (times > 8 * HOUR) + 0.3 * _noise(300))
+    said = judge(times, _bytes(fall + MIB * 2 * since))
+    assert said.verdict is Verdict.CANNOT_TELL
+    assert "teeth" in said.reason
+    assert judge(times, _bytes(fall + MIB * 5 * since)).verdict is Verdict.GROWING
+
+
 def test_bound_of_the_caller_decides_what_is_of_interest() -> None:
     """A slope that is sure and far below the bound is flat; without the bound it is growth."""
     times = _hours(200)
