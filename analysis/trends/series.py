@@ -81,10 +81,8 @@ def _order(moments: Sequence[Moment], rows: list[int]) -> Iterator[Series]:
         if len(kept) < len(given):
             notes.append(f"{_count(len(given) - len(kept))} given twice: each counts once")
         given = kept
-    else:
-        notes.append("the snapshots do not tell when they were taken")
     unknown = list_unknown(given[0][1])
-    if unknown:
+    if unknown and len(given) > 1:
         said = f"unproven: the snapshots lack {', '.join(unknown)}"
         notes.append(f"{said}, and are taken for one process by what they do tell")
     parts = _split_at_exec(given)
