@@ -21,7 +21,7 @@ from benchmarks.unseen_series import UNSEEN
 
 __all__ = ["Score", "plant_leak", "render_row", "score_family"]
 
-_PEER_SEEDS = 200
+_PEER_SEEDS = 100
 """Series that the peer is asked about: it takes the square of their length in a loop of Python."""
 _PEER_LEVEL = 0.002
 """On two sides: the level at which `judge` decides."""

@@ -14,6 +14,8 @@ __all__ = ["Settling", "find_faded", "find_plateau", "find_settling", "find_step
 
 _TOOTH = 0.5
 """A drop counts as the end of a tooth from this part of the middle 80 % of the values on."""
+_AFTER_DROP = 3
+"""Points after a drop that its lowest is looked for in: a collection may lie between two snapshots."""
 _WINDOW = 5
 """Points on either side of a step: their median stands two spikes."""
 _SHARP = 0.6
@@ -34,7 +36,7 @@ _FADED = 0.25
 
 
 def find_troughs(line: Line, slope: float) -> Line | None:
-    """Return the lowest point of each tooth between two drops; None where the series is no saw-tooth.
+    """Return the lowest point after each drop; None where the series is no saw-tooth.
 
     A saw-tooth falls at once what it gains little by little: at least 3 large drops between neighbours, and
     at most a fifth as many rises of that size. Noise, spikes and steps up rise as often as they drop.
@@ -48,7 +50,8 @@ def find_troughs(line: Line, slope: float) -> Line | None:
     if large <= line.grain or len(drops) < 3 or rises * 5 > len(drops):
         return None
     edges = [*(drops + 1), len(level)]
-    lowest = np.array([a + int(np.argmin(level[a:b])) for a, b in pairwise(edges)])
+    # Of a whole tooth the lowest point would lie the lower, the longer the tooth.
+    lowest = np.array([a + int(np.argmin(level[a : min(b, a + _AFTER_DROP)])) for a, b in pairwise(edges)])
     return Line(line.hours[lowest], line.values[lowest], line.first, line.grain)
 
 
