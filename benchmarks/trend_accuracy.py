@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pymannkendall
 from mmpscope.analysis.trends.judge import judge
 from mmpscope.analysis.trends.judgement import Judgement, Verdict
 
@@ -73,6 +72,8 @@ def _find_planted(series: Series, said: Judgement) -> bool:
 
 
 def _ask_peer(series: Series) -> bool:
+    import pymannkendall  # of the extra dev: the tests, which use this module, do without
+
     if not np.ptp(series.values):
         return False  # it divides by a variance of 0
     with np.errstate(invalid="ignore"):  # the variance that it corrects can come out below 0
