@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -45,7 +46,7 @@ def ask(root: Path, sql: str) -> pa.Table:
     nor CSV can hold (lists, structs, intervals) is text. Raises UsageError for what is no SELECT or is
     refused by DuckDB, and without the extra; InputError where a part cannot be read.
     """
-    with connect(root) as connection, _explaining(root):
+    with connect(root, _find_mentioned(sql)) as connection, _explaining(root):
         statements = connection.extract_statements(sql)
         if len(statements) != 1:
             what = "there is no SQL in it" if not statements else f"these are {len(statements)} statements"
@@ -57,8 +58,8 @@ def ask(root: Path, sql: str) -> pa.Table:
 
 
 @contextmanager
-def connect(root: Path) -> Iterator[DuckDBPyConnection]:
-    """Open a database in memory that has the tables of a dataset as views, and sees no other file.
+def connect(root: Path, tables: Sequence[str] = tuple(TABLES)) -> Iterator[DuckDBPyConnection]:
+    """Open a database in memory that has tables of a dataset as views, and sees no other file.
 
     It may write nowhere but to a temporary folder of its own, where a large sort goes. Raises as
     `read_description`, and UsageError without the extra.
@@ -68,7 +69,7 @@ def connect(root: Path) -> Iterator[DuckDBPyConnection]:
     except ImportError as error:
         raise UsageError("SQL needs DuckDB: pip install 'mmpscope[sql]'") from error
     generation = read_description(root).generation
-    parts = list_parts(root.resolve(), generation, *TABLES)
+    parts = list_parts(root.resolve(), generation, *tables)
     with (
         tempfile.TemporaryDirectory(prefix="mmpscope-sql-") as spill,
         duckdb.connect(":memory:", config=_CONFIGURATION) as connection,
@@ -79,7 +80,8 @@ def connect(root: Path) -> Iterator[DuckDBPyConnection]:
         with _explaining(root):
             for name, own in parts.items():
                 connection.execute(f"CREATE VIEW {name} AS {_make_view(name, own)}")
-            connection.execute(f"CREATE VIEW {ERRORS} AS {_ERRORS_SQL}")
+            if "files" in parts:
+                connection.execute(f"CREATE VIEW {ERRORS} AS {_ERRORS_SQL}")
         connection.execute("SET lock_configuration = true")
         yield connection
 
@@ -89,6 +91,17 @@ _CONFIGURATION: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",  # else a word of the SQL may be a variable of ours
 }
+
+
+def _find_mentioned(sql: str) -> list[str]:
+    """Return the tables whose names are words of the SQL; all of them where none is, as in SHOW TABLES.
+
+    A view costs a look at its parts, of which there may be many thousands.
+    """
+    words = set(re.findall(r"\w+", sql.lower()))
+    if ERRORS in words:
+        words.add("files")
+    return [name for name in TABLES if name in words] or list(TABLES)
 
 
 def _make_view(name: str, parts: Sequence[Part]) -> str:

@@ -181,3 +181,14 @@ def test_without_the_extra_it_says_what_to_install(root: Path, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(UsageError, match=r"pip install 'mmpscope\[sql\]'"):
         ask(root, "SELECT 1")
+
+
+def test_a_question_looks_at_the_parts_of_its_tables_alone(tmp_path: Path) -> None:
+    """There may be many thousands of others; without a table, as in SHOW TABLES, all are there."""
+    build(tmp_path / "ds", write_run(tmp_path / "a.mmp"))
+    names = [row["name"] for row in ask_rows(tmp_path / "ds", "SHOW TABLES")]
+    assert names == sorted([*TABLES, "errors"])
+    for name, data in list_files(tmp_path / "ds").items():
+        if not name.startswith("captures/"):
+            (tmp_path / "ds" / name).write_bytes(data[:10])
+    assert ask_rows(tmp_path / "ds", 'SELECT count(*) AS n FROM "CAPTURES"') == [{"n": 1}]
