@@ -18,7 +18,7 @@ __all__ = ["Finding", "explain"]
 _LEAST_GRAINS = 10
 """A slope moves this many least differences over the time that is fitted, to be told from a few steps."""
 
-_CHOSEN_ANEW = 1.25
+_CHOSEN_ANEW = 1.5
 """With a leak the plateau would have been found a little elsewhere, and less of it might have been fitted."""
 
 
