@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -22,10 +23,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Cost:
-    """Wall time in seconds, peak resident memory in bytes."""
+    """Wall time and, where asked for, time of processors in seconds; peak resident memory in bytes."""
 
     wall_s: float
     peak_bytes: int
+    processor_s: float = 0.0
 
 
 def find_script(name: str) -> str:
@@ -61,7 +63,7 @@ def measure_tree(command: list[str]) -> Cost:
     Pages that they share count once for each, so that the peak is rather too high. It is looked at ten times
     a second. CalledProcessError where the command fails.
     """
-    start, peak = time.perf_counter(), 0
+    start, peak, used = time.perf_counter(), 0, _read_processor_s()
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=ROOT, start_new_session=True
     )
@@ -74,7 +76,13 @@ def measure_tree(command: list[str]) -> Cost:
             break
     if code != 0:
         raise subprocess.CalledProcessError(code, command)
-    return Cost(time.perf_counter() - start, peak)
+    return Cost(time.perf_counter() - start, peak, _read_processor_s() - used)
+
+
+def _read_processor_s() -> float:
+    """Return what all children that have ended, and theirs, have used of processors."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _sum_session(session: int) -> int:

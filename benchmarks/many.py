@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
@@ -31,7 +31,7 @@ def measure(options: Options) -> list[Figure]:
     """Compare whole commands, wall time, all files in the page cache; the floor is a call in one process."""
     count = count_files(options)
     many, fewer = make_many(options, count), make_many(options, count // 10)
-    (floor, _), _ = call_in_child(__name__, "time_floor", str(many))
+    (floor, floor_used), _ = call_in_child(__name__, "time_floor", str(many))
     parts, _ = call_in_child(__name__, "time_parts", str(fewer))
     (_, floor_of_few), _ = call_in_child(__name__, "time_floor", str(fewer))
     compare = [find_script("mmp"), "compare", str(many), "--json", "--no-progress", "--workers"]
@@ -45,12 +45,14 @@ def measure(options: Options) -> list[Figure]:
     return [
         *(Figure(f"{name}, processor", taken, _FLOOR, floor_of_few, "s") for name, taken in parts.items()),
         Figure(f"compare {count:,} files", two.wall_s, _FLOOR, floor, "s", 4.0),
+        Figure("... processors, one worker", one.processor_s, _FLOOR, floor_used, "s"),
         Figure("... two workers", two.wall_s, "one worker", one.wall_s, "s", 1 / 1.7),
         Figure("... on a Dask cluster of two", dask.wall_s, "two workers", two.wall_s, "s"),
         Figure("... two workers", two.wall_s, "pandas over their CSV exports", loop, "s", 1 / 20),
         Figure("... peak memory, all processes", peak, "the limit", _PEAK_MIB, "MiB", 1.0),
         Figure("... peak memory, all processes", peak, f"{count // 10:,} files", peak_of_few, "MiB", 1.1),
         Figure("dataset build of them", build.wall_s, _FLOOR, floor, "s", 8.0),
+        Figure("... processors", build.processor_s, _FLOOR, floor_used, "s"),
         Figure("... peak memory, all processes", build.peak_bytes / _MIB, "the limit", _PEAK_MIB, "MiB", 1.0),
     ]
 
@@ -86,25 +88,30 @@ def _unpack_file(path: str) -> None:
 
 
 def time_parts(folder: str) -> dict[str, float]:
-    """Return the seconds of processor that each step takes over the files of a folder."""
+    """Return the seconds of processor to open the files of a folder, and to measure them batch by batch."""
     from mmpscope import analysis
-    from mmpscope.analysis.measures.measure import Gatherer
+    from mmpscope.analysis.bulk.files import list_inputs, make_batches
+    from mmpscope.analysis.bulk.measuring import Measuring, measure_batch
 
-    taken = dict.fromkeys(("open and unpack", "classify", "sum up for compare", "measure for a dataset"), 0.0)
-    some, all_of_it = Gatherer(("captures", "summaries")), Gatherer()
-    for path in sorted(Path(folder).iterdir()):
-        moments = [time.process_time()]
-        (snapshot,) = analysis.load(path)
-        for call in (
-            lambda: snapshot.raw.tables["regions"],  # noqa: B023  # called at once
-            lambda: snapshot.classified,  # noqa: B023
-            lambda: some.add(snapshot, path.name),  # noqa: B023
-            lambda: all_of_it.add(snapshot, path.name),  # noqa: B023
-        ):
-            call()
-            moments.append(time.process_time())
-        for name, begin, end in zip(taken, moments, moments[1:], strict=False):
-            taken[name] += end - begin
+    def open_all() -> None:
+        for path in sorted(Path(folder).iterdir()):
+            assert analysis.load(path)[0].raw.tables["regions"]
+
+    def measure_all(measuring: Measuring) -> None:
+        for batch in make_batches(list_inputs([folder]), 1):
+            measure_batch(batch, measuring)
+
+    calls: dict[str, Callable[[], None]] = {
+        "open and unpack": open_all,
+        "measure for compare": lambda: measure_all(Measuring(("captures", "summaries"))),
+        "measure everything": lambda: measure_all(Measuring()),
+    }
+    taken = {}
+    for name, call in calls.items():
+        call()  # what is imported on the way is not the work
+        start = time.process_time()
+        call()
+        taken[name] = time.process_time() - start
     return taken
 
 
