@@ -58,8 +58,10 @@ def make_batches(
 
 
 @contextmanager
-def open_hashed(file: InputFile, *, partial: bool = False) -> Iterator[tuple[OpenedInput, str]]:
-    """Open a file and tell the sha256 of its bytes, in hex; it is closed at the end.
+def open_hashed(
+    file: InputFile, *, partial: bool = False, latest: bool = False
+) -> Iterator[tuple[OpenedInput, str]]:
+    """Open a file as `open_file` does and tell the sha256 of its bytes, in hex; it is closed at the end.
 
     Of a captured folder it is that of the names and bytes of its files. Raises as `open_file`.
     """
@@ -68,7 +70,7 @@ def open_hashed(file: InputFile, *, partial: bool = False) -> Iterator[tuple[Ope
             stream, digest = None, _hash_folder(Path(file.path))
         else:
             stream, digest = _read_ahead(file.path, opened)
-        source = open_file(file, partial=partial, stream=stream)
+        source = open_file(file, partial=partial, latest=latest, stream=stream)
         opened.callback(source.source.close)
         yield source, digest
 

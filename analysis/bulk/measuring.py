@@ -45,11 +45,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Measuring:
-    """How files are measured: ``wanted`` of schema.MEASURES, damage survived, the user's own rules."""
+    """How files are measured: ``wanted`` of schema.MEASURES, damage survived, the user's own rules.
+
+    With ``latest`` a series stands for the last snapshot of each of its processes, unless some are chosen.
+    """
 
     wanted: Collection[str] = tuple(MEASURES)
     partial: bool = False
     rules: tuple[Rule, ...] = ()
+    latest: bool = False
 
 
 def name_snapshot(digest: str, index: int) -> str:
@@ -62,7 +66,8 @@ def measure_batch(files: Sequence[InputFile], measuring: Measuring) -> Measured:
     stack, sources = _Stack(Gatherer(measuring.wanted)), list[tuple[str, Source]]()
     for number, file in enumerate(files):
         try:
-            with open_hashed(file, partial=measuring.partial) as (opened, digest):
+            opening = open_hashed(file, partial=measuring.partial, latest=measuring.latest)
+            with opening as (opened, digest):
                 sources.append((file.path, opened.source))
                 for index, snapshot in zip(opened.chosen, load_chosen(opened, measuring.rules), strict=True):
                     stack.add(number, snapshot, name_snapshot(digest, opened.source.entries[index].index))

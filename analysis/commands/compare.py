@@ -4,8 +4,7 @@ A snapshot is an outlier where a figure of it is far from those of the others of
 version, in median absolute deviations (--mads) and in bytes; docs/metrics.md has the rule. Fewer than 8 of a
 kind cannot tell. All inputs are judged, then --where and --outliers choose which rows are shown, and which
 are in the groups. Groups are told with quartiles, by executable and version or as --by says. A file that
-cannot be read is a row with the reason. An .mmp file of a series gives a row for each of its snapshots;
-FILE#-1 is the last.
+cannot be read is a row with the reason.
 
 Ends with exit code 3 where no file could be read, and 4 where there is no snapshot in them.
 
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from mmpscope.analysis.errors import CannotTellError
-from mmpscope.analysis.options import Inputs, Listing, Manner, Reading, Running, Writing
+from mmpscope.analysis.options import LatestInputs, Listing, Manner, Reading, Running, Writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,7 +70,7 @@ class Question(Listing):
 
 
 def run(
-    inputs: Inputs,
+    inputs: LatestInputs,
     question: Question,
     running: Running,
     reading: Reading,
@@ -121,7 +120,7 @@ def measure_inputs(
 
     manner, output = outlet
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
-    measuring = Measuring(_WANTED, reading.partial, tuple(rules))
+    measuring = Measuring(_WANTED, reading.partial, tuple(rules), latest=True)
     datasets = [name for name in inputs if is_dataset(name)]
     files = list_inputs(name for name in inputs if name not in datasets)
     outcomes = run_files(
