@@ -113,11 +113,12 @@ on {day}, Linux {kernel}, {machine}, Python {python}. Times are that machine's; 
 - Text is read within one process: the regions of the mapper, repeated, as their kernel prints them. Opening
   parses all of it; its table is encoded when the snapshot is asked for. Splitting is `bytes.splitlines`.
 - Small files carry a fixed part (header, facts of the system, index), which is why they have no limit.
-- Many files are captures of two Python programs, varied by a fixed seed; one in 50 has regions of its own. The
-  floor reads, decompresses and unpacks every table and forgets it, in one process; commands are whole processes.
-  "Processors" is time of processors, of all processes of a command. The loop of pandas is measured on 200 files.
-- The series is the mapper with 2,000 mappings, one region in twenty changed from snapshot to snapshot; bytes read
-  are those that the process asked the system for, once all that is imported on the way is there.
+- Many files are captures of two Python programs, varied by a fixed seed; one in 50 has regions of its own.
+  The floor reads, decompresses and unpacks every table and forgets it, in one process; commands are whole
+  processes. "Processors" is the time of processors of all processes of a command. The loop of pandas is
+  measured on 200 files.
+- The series is the mapper with 2,000 mappings, one region in twenty changed from snapshot to snapshot; bytes
+  read are those that the process asked the system for, once all that is imported on the way is there.
 
 """
 
