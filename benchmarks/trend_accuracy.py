@@ -146,8 +146,8 @@ _UNSEEN_TEXT = """
 `benchmarks/unseen_series.py` was written when the judge stood; {unseen_seeds:,} series each. They showed
 three faults, which were mended: the order of the autoregression hung on the unit of the values, a leak that
 gets faster was taken for a warm-up (found in 9 % before), and the lowest point of a whole tooth lies lower in
-a longer tooth. The level of decision was made stricter after them, from 0.5 % to 0.1 % on each side. No figure
-was fitted to them otherwise, but they are not unseen any more.
+a longer tooth. The level of decision was made stricter after them, from 0.5 % to 0.1 % on each side. No other
+figure was fitted to them, but they are not unseen any more.
 
 """
 
