@@ -36,7 +36,7 @@ COMMANDS = {
     "heaps": "List the heaps of a process.",
     "processes": "List the processes that ran beside a snapshot.",
     "free": "Show the holes of an address space, and what would still fit.",
-    "diff": "Compare two snapshots of a process: what is new, gone, grown or shrunk.",
+    "diff": "Compare snapshots of a process: what is new, gone, grown or shrunk.",
     "check": "Check a snapshot against budgets and a baseline, as in CI.",
     "export": "Write one table of any number of snapshots to a file.",
     "convert": "Write what any readable files hold into one .mmp file, losing nothing.",

@@ -122,7 +122,7 @@ def _compare_series(
     series = read_series(found, question.metric, as_given=pairing.as_given)
     if series.is_sorted:
         said.append("snapshots are in the order of the clock of their boot (--as-given keeps yours)")
-    report, result = _compare((series.first, series.last), question, pairing, said)
+    report, result = _compare((series.first, series.last), question, pairing, said, with_totals=False)
     return add_series(report, series.steps, result)
 
 
@@ -131,6 +131,8 @@ def _compare(
     question: Question,
     pairing: Pairing,
     said: list[str],
+    *,
+    with_totals: bool = True,
 ) -> tuple[Report, DiffResult]:
     from mmpscope.analysis.diffs.choice import Choice, choose_changes
     from mmpscope.analysis.diffs.groups import group_changes
@@ -146,4 +148,4 @@ def _compare(
     chosen = choose_changes(result, kinds, Choice(question.limit, least, groups))
     if kinds:
         said.append(f"only what changed of {', '.join(kinds)}; Total is that of the whole process")
-    return report_diff(pair, chosen, said, question.limit), result
+    return report_diff(pair, chosen, said, question.limit, with_totals=with_totals), chosen

@@ -66,11 +66,17 @@ _REASONS = 6
 
 
 def report_diff(
-    pair: tuple[LoadedSnapshot, LoadedSnapshot], result: DiffResult, said: Sequence[str], limit: int
+    pair: tuple[LoadedSnapshot, LoadedSnapshot],
+    result: DiffResult,
+    said: Sequence[str],
+    limit: int,
+    *,
+    with_totals: bool = True,
 ) -> Report:
     """Make the answer of `mmp diff`; ``said`` are sentences that stand before it.
 
-    Lists of modules and threads show at most ``limit`` rows as text, too; 0 shows all.
+    Lists of modules and threads show at most ``limit`` rows as text, too; 0 shows all. Text is without totals
+    where these stand elsewhere.
     """
     a, b = pair
     facts: dict[str, object] = {
@@ -97,7 +103,14 @@ def report_diff(
         said_too = [matched] if matched else []
         sentences = [*said, f"mode {result.mode}: {result.identity.verdict}{_advise(result)}", *said_too]
         lines = [line for sentence in sentences for line in screen.wrap(show_name(sentence))]
-        return [*heads, *lines, "", *_draw(result, limit, screen), "", *_draw_reasons(result, screen)]
+        return [
+            *heads,
+            *lines,
+            "",
+            *_draw(result, limit, screen, with_totals),
+            "",
+            *_draw_reasons(result, screen),
+        ]
 
     return Report("diff", draw, facts, result.components, tables["movers"])
 
@@ -110,7 +123,7 @@ def _advise(result: DiffResult) -> str:
     return f"; if they are {'two processes, --other' if is_same else 'one, --same'}"
 
 
-def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
+def _draw(result: DiffResult, limit: int, screen: Screen, with_totals: bool) -> list[str]:
     if NOTHING in (result.scope.totals, *(extent.shown for extent in result.scope.extents)):
         return ["what changed is not known"]
     if not _is_told(result):
@@ -118,7 +131,7 @@ def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
     metric, ranges = result.metric, result.ranges.to_pylist()
     told = [_count_words(ranges)] if ranges else []
     parts = [
-        _draw_totals(result, screen),
+        _draw_totals(result, screen) if with_totals else [],
         _draw_types(result, screen),
         _draw_movers(result.movers.to_pylist(), metric, screen),
         _draw_free(result, screen),

@@ -88,16 +88,20 @@ def test_of_one_series_the_ends_are_compared(tmp_path: Path) -> None:
     assert "the first and the last" not in _draw(f"{path}#0", f"{path}#2")
 
 
-@pytest.mark.parametrize(
-    ("count", "now"), [(1, "Give a second file"), (3, "Choose them as in FILE#0 FILE#-1")]
-)
-def test_other_than_two_snapshots_are_refused(count: int, now: str, shop: Path) -> None:
-    """One sentence on stderr that shows how to choose; exit 2."""
-    answer = run_mmp("diff", *[f"{shop}#0"] * count)
+def test_one_snapshot_is_refused(shop: Path) -> None:
+    """One sentence on stderr that says what to give; exit 2."""
+    answer = run_mmp("diff", f"{shop}#0")
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.count("\n") == 1
     assert "a comparison takes two" in answer.err
-    assert now in answer.err
+    assert "Give a second file" in answer.err
+
+
+def test_a_table_is_of_two_snapshots(shop: Path) -> None:
+    """`diff` sets three side by side; an exported table has room for two, and says how to choose them."""
+    answer = run_mmp("export", *[f"{shop}#0"] * 3, "-t", "diff", "--format", "csv")
+    assert (answer.code, answer.out) == (2, "")
+    assert "Choose them as in FILE#0 FILE#-1" in answer.err
 
 
 @pytest.mark.parametrize("metric", METRICS)
