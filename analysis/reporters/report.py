@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.checks.schema import CHECK
+from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
 from mmpscope.analysis.diffs.schema import DIFF_ROWS
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import EXTENSIONS, check_extension, describe_columns, iterate_rows, write_table
@@ -31,7 +32,12 @@ __all__ = ["JSON_VERSION", "Report", "deliver", "write_json"]
 JSON_VERSION = 1
 """Raised when a key of a JSON answer changes its meaning or goes away (docs/json.md)."""
 
-FIELDS: dict[str, tuple[Field, ...]] = {**TABLES, "diff": DIFF_ROWS, "check": CHECK}
+FIELDS: dict[str, tuple[Field, ...]] = {
+    **TABLES,
+    "diff": DIFF_ROWS,
+    "diff_processes": DIFF_PROCESSES,
+    "check": CHECK,
+}
 """The columns of the table of each kind of answer."""
 
 
