@@ -94,9 +94,8 @@ def list_slowly(pairs: list[Pair]) -> Counter[Any]:
             unknown = [
                 name for name, (x, y, _) in zip(_FIGURES, deltas, strict=True) if (x is None) != (y is None)
             ]
-            blocks = (len(before.blocks), len(after.blocks))
-            if match not in ("thread", "name", "cohort", "size"):
-                blocks = (None, None)
+            is_counted = match in ("thread", "name", "cohort", "size")
+            blocks = tuple(len(each.blocks) if is_counted else None for each in (before, after))
             if word != "same" or unknown:
                 found[word, match, deltas, blocks, ", ".join(unknown) or None] += 1
     return found
