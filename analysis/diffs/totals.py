@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text
-from mmpscope.analysis.diffs.notes import CLEAN
+from mmpscope.analysis.diffs.notes import CLEAN, HUGETLB
 from mmpscope.analysis.diffs.rows import (
     WORDS,
     Figures,
@@ -86,14 +86,15 @@ def compare_summaries(before: Summary, after: Summary, pair: Pair, scope: Scope)
     names = (*METRICS, *_MORE)
     partial = tuple({name: _find_partial(side, name) for name in names} for side in (a, b))
     one, two = ({name: side.numbers(name) for name in names} for side in (a, b))
-    one[CLEAN] = two[CLEAN] = Numbers.unknown(len(types))
+    hidden = {name: Numbers.unknown(len(types)) for name in (CLEAN, HUGETLB)}
+    one, two = one | hidden, two | hidden
     unlike = {name: partial[0][name] | partial[1][name] for name in names}
     estimates = _list_estimates(pair)
     if estimates:
         exact = _find_exact(types, one, pair) & _find_exact(types, two, pair)
         unlike |= {name: unlike[name] | ~exact for name in estimates}
     deltas = {name: subtract(two[name].only(~unlike[name]), one[name]) for name in names}
-    deltas[CLEAN] = subtract(two[CLEAN], one[CLEAN])
+    deltas |= {name: subtract(numbers, numbers) for name, numbers in hidden.items()}
     summaries = Summaries(types, Figures(one, two, deltas), (partial[0], partial[1]), {})
     totals = {
         name: _compare_total(summaries, name, (before.left_out[name], after.left_out[name]), scope)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.diffs.matching import summarize_matching
-from mmpscope.analysis.diffs.schema import CHANGED, DIFF_TABLES, MOVED, OTHERS, SHRUNK
+from mmpscope.analysis.diffs.schema import CHANGED, DIFF_TABLES, GONE, MOVED, NEW, OTHERS, SHRUNK
 from mmpscope.analysis.diffs.snapshots import SAME_MODE
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.extent import ALL, NOTHING, SOME
@@ -58,7 +58,14 @@ _WORTH = {
     "private_ws": 20,
     "shareable_ws": 18,
 }
+_BY_MORE_THAN_RIGHTS = ("file+size", "size", "name", "role")
+"""Ways to match units by which rights may differ between the two sides."""
 _NARROW = 24
+_SPOKEN = {
+    "Modules": {NEW: "loaded", GONE: "unloaded"},
+    "Threads": {NEW: "started", GONE: "ended"},
+}
+"""What one says of parts that came and went within one instance; JSON has one vocabulary for all rows."""
 _AT_LEAST = "+"
 """Behind a total of what is known, as in a summary."""
 _REASONS = 6
@@ -136,10 +143,17 @@ def _draw(result: DiffResult, limit: int, screen: Screen, with_totals: bool) -> 
         _draw_movers(result.movers.to_pylist(), metric, screen),
         _draw_free(result, screen),
         _draw_rows("Ranges that changed", ranges, metric, screen) if screen.verbose else told,
-        *_draw_modules(result.modules.to_pylist(), limit, screen),
-        _draw_parts("Threads", result.threads.to_pylist(), limit, _show_threads, screen),
+        *_draw_modules(_speak(result, "Modules"), limit, screen),
+        _draw_parts("Threads", _speak(result, "Threads"), limit, _show_threads, screen),
     ]
     return [line for part in parts if part for line in ("", *part)][1:]
+
+
+def _speak(result: DiffResult, title: str) -> list[Row]:
+    """Call what came and went within one process as one does; of two, nothing was loaded or ended."""
+    rows: list[Row] = getattr(result, title.lower()).to_pylist()
+    words = _SPOKEN[title] if result.mode == SAME_MODE else {}
+    return [{**row, "word": words.get(row["word"], row["word"])} for row in rows]
 
 
 def _is_told(result: DiffResult) -> bool:
@@ -332,10 +346,18 @@ def _name_rows(rows: Sequence[Row], *, has_units: bool) -> list[TextColumn]:
     """Name rows; a unit has notes beside it, since its name alone may be as long as the line."""
     if not has_units:
         return [TextColumn("Details", [_describe(row) for row in rows], False, KEEP, _NARROW)]
-    names = [_show_place(row) if row["word"] == OTHERS else show_name(row["unit"] or "") for row in rows]
+    names = [_show_place(row) if row["word"] == OTHERS else show_name(_name_unit(row)) for row in rows]
     notes = [show_name((row["note"] or "").partition(" (")[0]) for row in rows]
     noted = [TextColumn("Note", notes, False, 3)] if any(notes) else []
     return [TextColumn("What", names, False, KEEP, _NARROW), *noted]
+
+
+def _name_unit(row: Row) -> str:
+    """Name a unit, with the rights that it had and has where these are what changed."""
+    unit, before, after = row["unit"] or "", row["protection_a"], row["protection_b"]
+    if row["match"] not in _BY_MORE_THAN_RIGHTS or None in (before, after) or before == after:
+        return unit
+    return f"{unit} -> {after}" if unit.endswith(f" {before}") else f"{unit} {before} -> {after}"
 
 
 def _show_blocks(row: Row) -> str:
@@ -353,11 +375,18 @@ def _draw_free(result: DiffResult, screen: Screen) -> list[str]:
         before, after = show_kib(row["size_a"]), show_kib(row["size_b"])
         if before == after:
             continue
-        is_less = row["word"] == SHRUNK
-        by = ("taken by", row["taken_by"]) if is_less else ("given back by", row["given_back_by"])
-        told = f"; {by[0]} {show_name(by[1])}" if by[1] else ""
-        lines += screen.wrap(f"Largest free block, in KiB: {before} -> {after}{told}")
+        told = f"; {why}" if (why := _explain_free(row)) else ""
+        lines += screen.wrap(f"Largest free block, in KiB: {before} -> {after}{show_name(told)}")
     return lines
+
+
+def _explain_free(row: Row) -> str:
+    """Name the regions that did it; of two processes, between which regions the blocks lie."""
+    name, did = ("taken_by", "taken by") if row["word"] == SHRUNK else ("given_back_by", "given back by")
+    if row[name]:
+        return f"{did} {row[name]}"
+    sides = [f"in {side} between {row[f'between_{side}']}" for side in "ab" if row[f"between_{side}"]]
+    return ", ".join(sides)
 
 
 def _count_words(ranges: Sequence[Row]) -> str:

@@ -72,7 +72,7 @@ def test_units_are_those_of_the_slow_reference(seed: int) -> None:
     for (a, b), pair in draw_pairs(seed):
         expected: Counter[Any] = Counter()
         for word, one, two in match_slowly(find_units(a), find_units(b)):
-            is_file = word not in ("thread", "name", "cohort")
+            is_file = word not in ("thread", "name", "cohort", "size")
             expected[word, summarize_unit(one, is_file=is_file), summarize_unit(two, is_file=is_file)] += 1
         rows = [row for row in list_rows(diff(*pair, "different")) if row["match"] != "summary"]
         found = Counter((row["match"], read_row(row, "a"), read_row(row, "b")) for row in rows)
