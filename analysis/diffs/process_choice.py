@@ -49,7 +49,9 @@ def find_sets(inputs: Sequence[str], sides: Sequence[list[LoadedSnapshot]]) -> P
     name, count = next((name, len(side)) for name, side in zip(inputs, latest, strict=True) if len(side) > 1)
     told = f"{name} has {count:,} processes"
     if len(sides) > 2:
-        raise UsageError(f"{told}, and several are compared between two inputs. Choose one with --process")
+        raise UsageError(
+            f"{told}, and several are compared between two inputs. Choose one of each, as {name}#0"
+        )
     first, last = split_captures(sides[0])
     if not last:
         raise UsageError(

@@ -84,7 +84,7 @@ def keep_latest(snapshots: Iterable[LoadedSnapshot]) -> list[LoadedSnapshot]:
 
 
 def split_captures(snapshots: Iterable[LoadedSnapshot]) -> tuple[list[LoadedSnapshot], list[LoadedSnapshot]]:
-    """Return the snapshots of the first and the last capture of a file; no last ones where there is but one."""
+    """Return the snapshots of the first and the last capture of a file; no last ones of but one."""
     captures: dict[_Moment, list[LoadedSnapshot]] = {}
     for snapshot in snapshots:
         captures.setdefault(_find_capture(strip(snapshot)), []).append(snapshot.unread())

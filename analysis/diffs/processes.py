@@ -49,8 +49,13 @@ class ProcessesDiff:
 
     @property
     def is_empty(self) -> bool:
-        """Whether every role is the same, and told by both sides."""
-        return set(self.roles.column("word").to_pylist()) <= {SAME}
+        """Whether every role is the same, as far as one of the sides tells its figure."""
+        rows: list[Row] = self.roles.to_pylist()
+        return all(row["word"] == SAME or self._is_untold(row) for row in rows)
+
+    def _is_untold(self, row: Row) -> bool:
+        figures = (row[f"{self.metric}_a"], row[f"{self.metric}_b"])
+        return row["word"] == UNKNOWN_WORD and figures == (None, None)
 
 
 def diff_processes(
@@ -168,10 +173,10 @@ def _fit(delta: int | None) -> int | None:
 
 
 def _choose_word(match: RoleMatch, delta: int | None) -> str:
-    if delta is None:
-        return UNKNOWN_WORD
     if not match.a or not match.b:
         return NEW if match.b else GONE
+    if delta is None:
+        return UNKNOWN_WORD
     if is_restarted(match):
         return RESTARTED
     return GROWN if delta > 0 else SHRUNK if delta < 0 else SAME

@@ -134,12 +134,18 @@ def _draw_rows(rows: Sequence[Row], metric: str, screen: Screen) -> list[str]:
             )
             for name in more
         ),
-        TextColumn("Matched by", [_show_match(row) for row in rows], False, 5),
-        TextColumn("Command", [show_name(row["command"] or "") for row in rows], False, 3, 16),
+        *_draw_sources(rows, screen),
     ]
     note = rows[-1]["note"]
     lines = render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
     return [*lines, *screen.wrap(f"total {note}" if note else "", "    ")]
+
+
+def _draw_sources(rows: Sequence[Row], screen: Screen) -> list[TextColumn]:
+    """Say how roles were matched, and in verbose what their commands are."""
+    matches, commands = [_show_match(row) for row in rows], [show_name(row["command"] or "") for row in rows]
+    columns = [TextColumn("Matched by", matches, False, 5)] if any(matches) else []
+    return [*columns, *([TextColumn("Command", commands, False, 3, 24)] if screen.verbose else [])]
 
 
 def _show_word(row: Row) -> str:
