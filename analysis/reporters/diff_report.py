@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.diffs.matching import summarize_matching
-from mmpscope.analysis.diffs.schema import CHANGED, DIFF_TABLES, GONE, MOVED, NEW, OTHERS, SHRUNK
+from mmpscope.analysis.diffs.schema import CHANGED, DIFF_TABLES, OTHERS
 from mmpscope.analysis.diffs.snapshots import SAME_MODE
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.extent import ALL, NOTHING, SOME
 from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_address, show_count, show_kib
+from mmpscope.analysis.reporters.diff_parts import draw_free, draw_modules, draw_threads, pick_side, show_both
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_heads
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.report import Report
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["TITLES", "report_diff"]
 
 Row = dict[str, Any]
-Show = Callable[[Sequence[Row]], list[TextColumn]]
 
 TITLES = {
     "size": "Size",
@@ -61,13 +61,10 @@ _WORTH = {
 _BY_MORE_THAN_RIGHTS = ("file+size", "size", "name", "role")
 """Ways to match units by which rights may differ between the two sides."""
 _NARROW = 24
-_SPOKEN = {
-    "Modules": {NEW: "loaded", GONE: "unloaded"},
-    "Threads": {NEW: "started", GONE: "ended"},
-}
-"""What one says of parts that came and went within one instance; JSON has one vocabulary for all rows."""
 _AT_LEAST = "+"
 """Behind a total of what is known, as in a summary."""
+_NAMED = 3
+"""Units that a note names; the others are counted."""
 _REASONS = 6
 """Lines of reasons that stand below an answer; all of them in verbose."""
 
@@ -141,19 +138,12 @@ def _draw(result: DiffResult, limit: int, screen: Screen, with_totals: bool) -> 
         _draw_totals(result, screen) if with_totals else [],
         _draw_types(result, screen),
         _draw_movers(result.movers.to_pylist(), metric, screen),
-        _draw_free(result, screen),
+        draw_free(result, screen),
         _draw_rows("Ranges that changed", ranges, metric, screen) if screen.verbose else told,
-        *_draw_modules(_speak(result, "Modules"), limit, screen),
-        _draw_parts("Threads", _speak(result, "Threads"), limit, _show_threads, screen),
+        *draw_modules(result, limit, screen),
+        draw_threads(result, limit, screen),
     ]
     return [line for part in parts if part for line in ("", *part)][1:]
-
-
-def _speak(result: DiffResult, title: str) -> list[Row]:
-    """Call what came and went within one process as one does; of two, nothing was loaded or ended."""
-    rows: list[Row] = getattr(result, title.lower()).to_pylist()
-    words = _SPOKEN[title] if result.mode == SAME_MODE else {}
-    return [{**row, "word": words.get(row["word"], row["word"])} for row in rows]
 
 
 def _is_told(result: DiffResult) -> bool:
@@ -257,8 +247,8 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
     has_units = any(row["unit"] is not None for row in rows)
     is_grouped = any((row["match"] or "").startswith("by ") for row in rows)
     place = [] if has_units else [TextColumn("Address", [_show_place(row) for row in rows], True)]
-    types = [] if is_grouped else [TextColumn("Type", [_show_both(row, "type") for row in rows])]
-    rights = TextColumn("Prot", [_show_both(row, "protection") for row in rows], False, 16)
+    types = [] if is_grouped else [TextColumn("Type", [show_both(row, "type") for row in rows])]
+    rights = TextColumn("Prot", [show_both(row, "protection") for row in rows], False, 16)
     blocks = TextColumn("Blocks", [_show_blocks(row) for row in rows], True, 28)
     columns = [
         *place,
@@ -268,41 +258,7 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
         *([] if is_grouped else [blocks if has_units else rights]),
         *_name_rows(rows, has_units=has_units),
     ]
-    return [title, *render_table(columns, screen)]
-
-
-def _draw_modules(rows: Sequence[Row], limit: int, screen: Screen) -> list[list[str]]:
-    """List modules; those that only moved are counted, as all of them do where a program started anew."""
-    moved = 0 if screen.verbose else sum(row["word"] == MOVED for row in rows)
-    listed = [row for row in rows if row["word"] != MOVED] if moved else rows
-    told = f"{moved:,} module{'' if moved == 1 else 's'} at another address (-v lists them)"
-    return [_draw_parts("Modules", listed, limit, _show_modules, screen), [told] if moved else []]
-
-
-def _draw_parts(title: str, rows: Sequence[Row], limit: int, show: Show, screen: Screen) -> list[str]:
-    """List parts in their order, of more than a limit those whose size changed most."""
-    if not rows:
-        return []
-    by_change = sorted(range(len(rows)), key=lambda at: -abs(rows[at].get("size_delta") or 0))
-    shown = [rows[at] for at in sorted(by_change[: limit or None])]
-    more = [f"({len(rows) - len(shown):,} more)"] if len(shown) < len(rows) else []
-    return [*render_table([TextColumn(title, [row["word"] for row in shown]), *show(shown)], screen), *more]
-
-
-def _show_modules(rows: Sequence[Row]) -> list[TextColumn]:
-    addresses = [show_address(_first(row, "address")) for row in rows]
-    changes = [show_kib(row["size_delta"], sign=True) for row in rows]
-    paths = [show_name(row["path"] or "") for row in rows]
-    return [
-        TextColumn("Address", addresses, True),
-        TextColumn("Size", changes, True),
-        TextColumn("Path", paths, False, KEEP, _NARROW),
-    ]
-
-
-def _show_threads(rows: Sequence[Row]) -> list[TextColumn]:
-    numbers, names = [str(row["tid"]) for row in rows], [_show_both(row, "name") for row in rows]
-    return [TextColumn("Thread", numbers, True), TextColumn("Name", names, least=15)]
+    return [title, *render_table(columns, screen), *_note_units(rows, screen)]
 
 
 def _show_deltas(rows: Sequence[Row], metric: str, screen: Screen) -> list[TextColumn]:
@@ -317,39 +273,38 @@ def _show_deltas(rows: Sequence[Row], metric: str, screen: Screen) -> list[TextC
     return columns
 
 
-def _first(row: Row, name: str) -> Any:
-    after = row[f"{name}_b"]
-    return row[f"{name}_a"] if after is None else after
-
-
 def _show_place(row: Row) -> str:
     if row["word"] == OTHERS:
         return f"({row['rows']:,} more)"
-    address = _first(row, "address")
+    address = pick_side(row, "address")
     return "" if address is None else show_address(address)
-
-
-def _show_both(row: Row, name: str) -> str:
-    before, after = row[f"{name}_a"], row[f"{name}_b"]
-    if before is None or after is None or before == after:
-        return show_name(after or before or "")
-    return show_name(f"{before} -> {after}")
 
 
 def _describe(row: Row) -> str:
     """Name a row and what its growth consists of; what a LazyFree is, the totals and JSON tell."""
     note = (row["note"] or "").partition(" (")[0]
-    return "; ".join(filter(None, [_show_both(row, "details"), show_name(note)]))
+    return "; ".join(filter(None, [show_both(row, "details"), show_name(note)]))
 
 
 def _name_rows(rows: Sequence[Row], *, has_units: bool) -> list[TextColumn]:
-    """Name rows; a unit has notes beside it, since its name alone may be as long as the line."""
+    """Name rows; what is said of units stands below, since a name alone may be as long as the line."""
     if not has_units:
         return [TextColumn("Details", [_describe(row) for row in rows], False, KEEP, _NARROW)]
     names = [_show_place(row) if row["word"] == OTHERS else show_name(_name_unit(row)) for row in rows]
-    notes = [show_name((row["note"] or "").partition(" (")[0]) for row in rows]
-    noted = [TextColumn("Note", notes, False, 3)] if any(notes) else []
-    return [TextColumn("What", names, False, KEEP, _NARROW), *noted]
+    return [TextColumn("What", names, False, KEEP, _NARROW)]
+
+
+def _note_units(rows: Sequence[Row], screen: Screen) -> list[str]:
+    """Say once what the growth of some units consists of, and of which."""
+    about: dict[str, list[str]] = {}
+    for row in rows:
+        if row["note"] and row["unit"] is not None:
+            about.setdefault(row["note"].partition(" (")[0], []).append(_name_unit(row))
+    lines = []
+    for note, units in about.items():
+        more = f" and {len(units) - _NAMED:,} more" if len(units) > _NAMED else ""
+        lines += screen.wrap(show_name(f"{note}: {', '.join(units[:_NAMED])}{more}"), "    ")
+    return lines
 
 
 def _name_unit(row: Row) -> str:
@@ -366,27 +321,6 @@ def _show_blocks(row: Row) -> str:
     if before is None or after is None or row["word"] == OTHERS:
         return ""
     return show_count(before) if before == after else f"{show_count(before)} -> {show_count(after)}"
-
-
-def _draw_free(result: DiffResult, screen: Screen) -> list[str]:
-    """Say what became of the largest free block, where it changed."""
-    lines = []
-    for row in result.largest_free.to_pylist():
-        before, after = show_kib(row["size_a"]), show_kib(row["size_b"])
-        if before == after:
-            continue
-        told = f"; {why}" if (why := _explain_free(row)) else ""
-        lines += screen.wrap(f"Largest free block, in KiB: {before} -> {after}{show_name(told)}")
-    return lines
-
-
-def _explain_free(row: Row) -> str:
-    """Name the regions that did it; of two processes, between which regions the blocks lie."""
-    name, did = ("taken_by", "taken by") if row["word"] == SHRUNK else ("given_back_by", "given back by")
-    if row[name]:
-        return f"{did} {row[name]}"
-    sides = [f"in {side} between {row[f'between_{side}']}" for side in "ab" if row[f"between_{side}"]]
-    return ", ".join(sides)
 
 
 def _count_words(ranges: Sequence[Row]) -> str:

@@ -198,7 +198,7 @@ def test_groups_are_named_by_what_they_are() -> None:
     pair = (make_snapshot([region(FAR, PAGE)]), make_snapshot([region(FAR, PAGE), *files]))
     result = diff(*pair, "different")
     for by, names in (
-        ("directory", {"/var/lib/", "(none)"}),
+        ("directory", {"/var/lib/", "(no directory)"}),
         ("name", {"x", "[anon:cache]"}),
         ("path", {"/var/lib/x", "[anon:cache]"}),
         ("size-class", {"4K to 8K"}),
