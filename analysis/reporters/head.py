@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = [
+    "MOVED",
     "describe_capability",
     "describe_snapshot",
     "draw_choice",
@@ -32,7 +33,7 @@ __all__ = [
 _SOURCES = {"maps", "smaps"}
 """Where one of these is missing, its reason tells more than that of any number of other items."""
 
-_MOVED = "the map changed while it was read: sums are not of one moment, and what moved may count twice"
+MOVED = "the map changed while it was read: sums are not of one moment, and what moved may count twice"
 """The kernel prints a map piece by piece; seen: overlapping regions in one of eight snapshots under churn."""
 _LEFT_OUT = "sums are at least what is shown, and free space is not known"
 _STATED = "the summary shows the source's own totals, and free space is not known"
@@ -81,7 +82,7 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list
     lines = [f"{label}{name}{pid}{where}, {when}, {snapshot.label}{source}", *draw_choice(snapshot.last_of)]
     lines += _describe_extent(snapshot)
     if snapshot.moment.get("map_moved") is True:
-        lines.append(_MOVED)
+        lines.append(MOVED)
     if screen.verbose:
         lines += _describe_more(snapshot)
     lines += _describe_estimates(snapshot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -16,8 +17,9 @@ from mmpscope.analysis.checks.schema import CANNOT_TELL, OK, VIOLATED
 from mmpscope.analysis.checks.snapshots import check
 from mmpscope.analysis.checks.verdicts import find_deviation, find_median
 from mmpscope.analysis.errors import CannotTellError
+from mmpscope.analysis.summary import Summary, sum_up
 from mmpscope.formats.model import Capability
-from support.checks import FLAGS, MIB, Region, read_toml, size_heap
+from support.checks import FLAGS, MIB, Region, read_toml, size_heap, write_heaps
 from support.loaded import load_blocks, load_map, load_table
 from support.shop import make_shop
 
@@ -347,3 +349,19 @@ def test_what_both_sides_lack_is_told_once(tmp_path: Path) -> None:
     assert row["reason"] == "both sides: no fact tells it from other private data"
     text = '[type.Heap]\nsize = {at_most = "1G"}\n'
     assert _judge_one(load_table(core), (), tmp_path, text)["verdict"] == CANNOT_TELL
+
+
+def test_the_new_snapshot_is_summed_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many snapshots a baseline has: each of them once, and the new one once for all."""
+    counts: Counter[str] = Counter()
+
+    def count(snapshot: LoadedSnapshot) -> Summary:
+        counts[snapshot.label] += 1
+        return sum_up(snapshot)
+
+    for name in ("figures", "snapshots"):
+        monkeypatch.setattr(f"mmpscope.analysis.checks.{name}.sum_up", count)
+    new, *baseline = (load(str(path))[0] for path in write_heaps(tmp_path, 1024, 1024, 1028, 1032))
+    text = "[total]\nprivate = {grow = '1M', at_most = '1G'}\n[type.Heap]\nprivate = '1M'\n"
+    check(new, baseline, read_toml(tmp_path, text))
+    assert counts == dict.fromkeys((new.label, *(each.label for each in baseline)), 1)
