@@ -12,7 +12,7 @@ from typing import NamedTuple
 from mmpscope.analysis.facts import get_list, get_map, get_number, show_fact
 from mmpscope.formats.model import Facts
 
-__all__ = ["Role", "find_parent", "leave_out_numbers", "read_role"]
+__all__ = ["Role", "compare_roles", "find_parent", "leave_out_numbers", "read_role"]
 
 _DELETED = " (deleted)"
 """Behind the path of a program whose file was replaced as it ran (proc_pid_exe(5)): an update does that."""
@@ -52,6 +52,21 @@ def read_role(process: Facts, parent: str | None = None) -> Role:
         arguments=words[1:] if len(words) > 1 else words or None,
         parent=parent,
     )
+
+
+def compare_roles(one: Role, two: Role) -> int:
+    """Tell how alike two processes are in what they do: 0 for two programs, 3 for the same arguments.
+
+    1 is the same program, or nothing that says otherwise, 2 arguments that differ in their numbers alone.
+    """
+    for left, right in ((one.name, two.name), (one.program, two.program)):
+        if left is not None and right is not None and left != right:
+            return 0
+    if one.arguments is None or two.arguments is None:
+        return 1
+    if one.arguments == two.arguments:
+        return 3
+    return 2 if leave_out_numbers(one.arguments) == leave_out_numbers(two.arguments) else 1
 
 
 def find_parent(process: Facts) -> int | None:

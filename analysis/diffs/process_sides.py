@@ -133,10 +133,16 @@ def _read_member(
 
 
 def _list_all(snapshot: LoadedSnapshot) -> Iterator[Member]:
-    """Yield the processes that ran beside a snapshot, by what a list tells of them."""
+    """Yield the processes that ran beside a snapshot, by what a list tells of them.
+
+    On Linux kernel threads and zombies have no RSS (proc_pid_status(5)): they have no memory to be read.
+    """
+    is_linux = snapshot.capture.host.get("os") == "linux"
     own, table = identify(snapshot), snapshot.processes
     names = {row["pid"]: row["name"] for row in table.select(["pid", "name"]).to_pylist()}
-    for row in table.select(["pid", "ppid", "name", "starttime"]).to_pylist():
+    for row in table.select(["pid", "ppid", "name", "starttime", "rss"]).to_pylist():
+        if is_linux and row["rss"] is None:
+            continue
         identity = replace(own, pid_namespace=None, pid=row["pid"], start_time=row["starttime"])
         yield Member(Role(row["name"], parent=names.get(row["ppid"])), identity)
 

@@ -24,7 +24,8 @@ _SIZE_KB = 1 << 20
 class Proc:
     """One process: figures in kB, ``pss`` None for a source without counters (maps alone).
 
-    ``is_read`` false: the list of processes has it, and there is no snapshot of it.
+    ``is_read`` false: the list of processes has it, and there is no snapshot of it;
+    with ``is_zombie`` it has ended, and has no memory there either.
     """
 
     pid: int
@@ -37,6 +38,7 @@ class Proc:
     start: int = 0
     boot: str | None = "boot-1"
     is_read: bool = True
+    is_zombie: bool = False
 
     @property
     def name(self) -> str:
@@ -49,9 +51,15 @@ def make_set(
 ) -> list[Snapshot]:
     """Make the snapshots of one capture, ``at`` seconds after noon; ``listing``: with a list of processes."""
     found = list(processes)
-    init = {"pid": 1, "ppid": 0, "name": "init", "starttime": 1}
+    init = {"pid": 1, "ppid": 0, "name": "init", "starttime": 1, "rss": 4096}
     rows = [
-        {"pid": each.pid, "ppid": each.parent, "name": each.name, "starttime": each.start or each.pid}
+        {
+            "pid": each.pid,
+            "ppid": each.parent,
+            "name": each.name,
+            "starttime": each.start or each.pid,
+            "rss": None if each.is_zombie else max(each.rss, each.pss or 0) * 1024,
+        }
         for each in found
     ]
     tables = {"processes": make_raw_table([init, *rows])} if listing else {}

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from mmpscope.analysis import summary
 from mmpscope.analysis.diffs import process_sides
 from mmpscope.analysis.diffs.processes import ProcessesDiff, choose_roles, diff_processes
 from mmpscope.analysis.errors import UsageError
@@ -167,6 +168,12 @@ def test_what_was_not_read_after_is_unknown_and_not_gone() -> None:
     assert (row["word"], row["pss_b"], row["pss_delta"]) == ("unknown", None, None)
 
 
+def test_a_zombie_is_gone() -> None:
+    """A process that ended and waits for its parent is still in the list, and has no memory: it is gone."""
+    result = _compare([Proc(7), Proc(9)], [Proc(7, is_read=False, is_zombie=True), Proc(9)])
+    assert {row["pid_a"]: row["word"] for row in _rows(result)} == {7: "gone", 9: "same"}
+
+
 def test_what_neither_side_read_is_no_row() -> None:
     """The rest of the machine is no part of the answer."""
     others = [Proc(pid, is_read=False) for pid in range(50, 60)]
@@ -242,7 +249,7 @@ def test_regions_of_one_process_are_let_go_before_the_next_is_read(monkeypatch: 
     """Memory is that of one process and not of all: a host has hundreds."""
     alive: weakref.WeakSet[Any] = weakref.WeakSet()
     seen: list[int] = []
-    read = process_sides.sum_up
+    read = summary.sum_up
 
     def watch(snapshot: Any) -> Any:
         alive.add(snapshot)
