@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.allocations import list_allocations
     from mmpscope.analysis.checks.budgets import read_budgets
     from mmpscope.analysis.checks.snapshots import CheckResult, check
+    from mmpscope.analysis.diffs.processes import ProcessesDiff, diff_processes
     from mmpscope.analysis.diffs.snapshots import DiffResult, diff
     from mmpscope.analysis.fit import FitAnswer, check_fit
     from mmpscope.analysis.fragmentation import Fragmentation, measure_fragmentation
@@ -37,11 +38,13 @@ __all__ = [
     "Fragmentation",
     "LoadedSnapshot",
     "MappingCount",
+    "ProcessesDiff",
     "check",
     "check_fit",
     "compare_instances",
     "count_mappings",
     "diff",
+    "diff_processes",
     "find_free",
     "hole_histogram",
     "identify",
@@ -62,11 +65,13 @@ _HOMES = {
     "Fragmentation": "fragmentation",
     "LoadedSnapshot": "snapshot",
     "MappingCount": "mapping_count",
+    "ProcessesDiff": "diffs.processes",
     "check": "checks.snapshots",
     "check_fit": "fit",
     "compare_instances": "identity",
     "count_mappings": "mapping_count",
     "diff": "diffs.snapshots",
+    "diff_processes": "diffs.processes",
     "find_free": "freespace",
     "hole_histogram": "freespace",
     "identify": "identity",

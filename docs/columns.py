@@ -7,13 +7,14 @@ from collections.abc import Iterable
 
 from mmpscope.analysis import rules_linux, rules_macos, rules_vmmap, rules_windows, totals_rules
 from mmpscope.analysis.checks.schema import CHECK
+from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TABLES
 
 __all__ = ["write_columns"]
 
 _BLOCK = re.compile(r"(?P<mark><!-- (?P<what>columns|rules): (?P<name>\w+) -->\n)(?:\|[^\n]*\n)*")
-_COLUMNS = {**TABLES, "check": CHECK}
+_COLUMNS = {**TABLES, "diff_processes": DIFF_PROCESSES, "check": CHECK}
 _RULES: dict[str, tuple[Rule, ...]] = {
     "linux": (*rules_linux.GATES, *rules_linux.RULES),
     "windows": rules_windows.RULES,

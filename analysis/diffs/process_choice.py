@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from mmpscope.analysis.diffs.process_matching import RoleMatch, match_processes
 from mmpscope.analysis.diffs.process_sides import Member, find_members, keep_latest, split_captures
 from mmpscope.analysis.errors import UsageError
-from mmpscope.analysis.identity import is_later
+from mmpscope.analysis.facts import get_number
+from mmpscope.analysis.identity import identify
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -28,9 +29,16 @@ class ProcessSets(NamedTuple):
 
     def put_in_order(self) -> ProcessSets | None:
         """Return the sets the other way round where b was taken before a, by the clock of one boot."""
-        if self.a and self.b and is_later(self.a[-1].unread(), self.b[-1].unread()):
-            return ProcessSets(self.b, self.a, (self.names[1], self.names[0]))
-        return None
+        a, b = ([_read_clock(each.unread()) for each in side] for side in (self.a, self.b))
+        boots = {boot for boot, _ in (*a, *b)}
+        if len(boots) > 1 or None in boots or None in {clock for _, clock in (*a, *b)}:
+            return None
+        is_later = min(clock or 0 for _, clock in a) > max(clock or 0 for _, clock in b)
+        return ProcessSets(self.b, self.a, (self.names[1], self.names[0])) if is_later else None
+
+
+def _read_clock(snapshot: LoadedSnapshot) -> tuple[str | None, int | None]:
+    return identify(snapshot).boot, get_number(snapshot.moment, "mono_ns")
 
 
 def find_sets(inputs: Sequence[str], sides: Sequence[list[LoadedSnapshot]]) -> ProcessSets | None:

@@ -202,3 +202,17 @@ def test_a_damaged_file_is_refused(pair: tuple[str, str], tmp_path: Path) -> Non
     (tmp_path / "torn.mmp").write_bytes((tmp_path / "a.mmp").read_bytes()[:-300])
     answer = run_mmp("diff", "torn.mmp", "b.mmp")
     assert (answer.code, answer.out) == (3, "")
+
+
+def test_export_writes_every_role(pair: tuple[str, str], tmp_path: Path) -> None:
+    """-t diff_processes is the table of all roles, in any format; of one process there is none."""
+    answer = run_mmp("export", *pair, "-t", "diff_processes", "-o", "roles.jsonl")
+    assert (answer.code, answer.err) == (0, "")
+    rows = [json.loads(line) for line in (tmp_path / "roles.jsonl").read_text().splitlines()]
+    assert [(row["name"], row["pss_delta"]) for row in rows] == [
+        ("manager", 4000 << 10),
+        ("worker", 1100 << 10),
+        ("reader", -600 << 10),
+    ]
+    refused = run_mmp("export", "a.mmp#0", "b.mmp#0", "-t", "diff_processes", "-o", "one.csv")
+    assert (refused.code, "Of one process take -t diff" in " ".join(refused.err.split())) == (2, True)

@@ -13,7 +13,7 @@ from mmpscope.formats.proc.reader import snapshot_from_text
 from support.loaded import make_raw_table
 from support.smaps_text import Block, MapLine, make_block
 
-__all__ = ["NOON_NS", "Proc", "load_set", "make_set", "write_set"]
+__all__ = ["NOON_NS", "Proc", "load_one", "load_set", "make_set", "write_set"]
 
 NOON_NS = 1_750_000_000_000_000_000
 _HEAP = 0x1000_0000
@@ -107,11 +107,12 @@ def _make(process: Proc, capture: Capture, at: int) -> Snapshot:
 def load_set(processes: Iterable[Proc], **how: object) -> list[LoadedSnapshot]:
     """Load the snapshots of one capture."""
     snapshots = make_set(processes, **how)  # type: ignore[arg-type]  # handed on as they are
-    return [_load(number, snapshot) for number, snapshot in enumerate(snapshots)]
+    return [load_one(f"set.mmp#{number}", snapshot) for number, snapshot in enumerate(snapshots)]
 
 
-def _load(number: int, snapshot: Snapshot) -> LoadedSnapshot:
-    return LoadedSnapshot(f"set.mmp#{number}", lambda: snapshot)
+def load_one(label: str, snapshot: Snapshot) -> LoadedSnapshot:
+    """Load a snapshot that was made, under a label."""
+    return LoadedSnapshot(label, lambda: snapshot)
 
 
 def write_set(path: Path, *captures: Sequence[Snapshot]) -> Path:

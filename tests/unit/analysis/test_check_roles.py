@@ -8,7 +8,7 @@ import pytest
 from mmpscope.analysis import LoadedSnapshot
 from mmpscope.analysis.checks.baseline import choose_baseline
 from mmpscope.analysis.errors import CannotTellError
-from support.process_sets import Proc, make_set
+from support.process_sets import Proc, load_one, make_set
 
 CHECKED = Proc(70, "/usr/bin/python3", ("job.py", "--shard", "7"))
 ALIKE = Proc(71, "/usr/bin/python3", ("job.py", "--shard", "8"))
@@ -17,10 +17,7 @@ OTHER_SCRIPT = Proc(73, "/usr/bin/python3", ("web.py",))
 
 
 def _load(path: str, processes: Sequence[Proc], at: int = 0) -> list[LoadedSnapshot]:
-    return [
-        LoadedSnapshot(f"{path}#{number}", lambda found=found: found)
-        for number, found in enumerate(make_set(processes, at=at))
-    ]
+    return [load_one(f"{path}#{n}", found) for n, found in enumerate(make_set(processes, at=at))]
 
 
 def _choose(*files: Sequence[Proc]) -> tuple[list[object], list[str]]:
