@@ -24,9 +24,10 @@ def choose_baseline(
 ) -> Iterator[LoadedSnapshot]:
     """Yield the snapshots that count, and append to ``said`` what was left out and why.
 
-    Copies of one snapshot are one sample. The new snapshot itself, and other programs, count only where there
-    is nothing else. Of several processes of the program in one file, those count whose arguments are most
-    alike. Raises CannotTellError where all of several are of other programs.
+    Copies of one snapshot are one sample. The new snapshot itself never counts: nothing grows beside itself.
+    Other programs count only where there is nothing else. Of several processes of the program in one file,
+    those count whose arguments are most alike. Raises CannotTellError where all of several are of other
+    programs.
     """
     seen: set[_Moment] = set()
     itself: LoadedSnapshot | None = None
@@ -48,8 +49,12 @@ def choose_baseline(
         said.append(f"{doubles:,} of the baseline are copies of others, and do not count")
     if count:
         said += _tell_left_out(itself, strangers)
+    elif itself is not None:
+        said.append(
+            "the baseline is the snapshot that is checked, and nothing grows beside itself: no baseline"
+        )
     else:
-        yield _choose_instead(new, itself, strangers, said)
+        yield _choose_instead(new, strangers, said)
 
 
 def _choose_roles(
@@ -100,12 +105,7 @@ def _tell_left_out(itself: LoadedSnapshot | None, strangers: list[LoadedSnapshot
         yield f"{len(strangers):,} of the baseline are of other programs ({names}), and do not count"
 
 
-def _choose_instead(
-    new: LoadedSnapshot, itself: LoadedSnapshot | None, strangers: list[LoadedSnapshot], said: list[str]
-) -> LoadedSnapshot:
-    if itself is not None:
-        said.append("the baseline is the snapshot that is checked")
-        return itself
+def _choose_instead(new: LoadedSnapshot, strangers: list[LoadedSnapshot], said: list[str]) -> LoadedSnapshot:
     if len(strangers) == 1:
         said.append(f"the baseline is of {_name(strangers[0])}, the new snapshot of {_name(new)}")
         return strangers[0]

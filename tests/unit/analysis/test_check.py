@@ -312,6 +312,17 @@ def test_copies_of_one_snapshot_are_one_sample() -> None:
     ]
 
 
+def test_the_snapshot_that_is_checked_never_passes_beside_itself() -> None:
+    """Whatever grew, it would: alone or beside other programs it is as if there were no baseline."""
+    new = _shop(9)
+    for found in ([_shop(9)], [_shop(1, name="java"), _shop(9)]):
+        said = list[str]()
+        assert [*choose_baseline(new, found, said)] == []
+        assert said[-1].startswith("the baseline is the snapshot that is checked")
+    result = check(new, [])
+    assert (result.exit_code, result.outcome) == (4, "cannot tell")
+
+
 def test_other_programs_are_no_baseline() -> None:
     """They count only alone, and with a word; of several that are all others, nothing can be told."""
     new, other, said = _shop(9), _shop(1, name="java"), list[str]()
