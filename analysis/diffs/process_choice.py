@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import PurePath
+import re
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.diffs.process_matching import RoleMatch, match_processes
@@ -89,7 +89,7 @@ def choose_process(sets: ProcessSets, wanted: str, mode: str | None) -> tuple[Lo
     nothing tells apart.
     """
     sides = (find_members(sets.a), find_members(sets.b))
-    found = [match for match in match_processes(*sides, mode) if _is_wanted(match, wanted)]
+    found = _find_wanted(match_processes(*sides, mode), wanted)
     if not found:
         raise UsageError(f"--process: no process has the name or pid {wanted!r}. Leave it out to list all")
     match, told = found[0], _name_some([*found[0].a, *found[0].b])
@@ -109,17 +109,20 @@ def choose_process(sets: ProcessSets, wanted: str, mode: str | None) -> tuple[Lo
     return before, after
 
 
-def _is_wanted(match: RoleMatch, wanted: str) -> bool:
-    return any(_is_called(member, wanted) for member in (*match.a, *match.b))
-
-
-def _is_called(member: Member, wanted: str) -> bool:
+def _find_wanted(matches: Sequence[RoleMatch], wanted: str) -> list[RoleMatch]:
+    """Find the roles that are called so: by pid if it is a number, by name, else by its program's file."""
+    ways: list[Callable[[Member], Collection[object]]] = [lambda m: {m.role.name}, _list_files]
     if wanted.isdecimal():
-        return member.identity.pid == int(wanted)
-    names = {member.role.name, member.role.executable}
-    if member.role.executable:
-        names.add(PurePath(member.role.executable).name)
-    return wanted in names
+        ways.insert(0, lambda m: {str(m.identity.pid)})
+    for way in ways:
+        if found := [each for each in matches if any(wanted in way(m) for m in (*each.a, *each.b))]:
+            return found
+    return []
+
+
+def _list_files(member: Member) -> Collection[object]:
+    path = member.role.executable
+    return {path, re.split(r"[/\\]", path)[-1]} if path else ()
 
 
 def _name_some(members: Sequence[Member]) -> str:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,17 @@ def test_one_process_in_detail(pair: tuple[str, str], wanted: str) -> None:
     found = _ask(*pair, "--process", wanted)
     assert found["schema"] == "mmpscope/diff/1"
     assert [found[side]["snapshot"]["pid"] for side in "ab"] == [10, 10]
+
+
+def test_a_name_goes_before_the_file_of_a_program(tmp_path: Path) -> None:
+    """Children that call themselves otherwise have their parent's program: its name means the parent."""
+    sets = [
+        make_set([MANAGER, replace(WORKERS[0], exe=MANAGER.exe, called="child")], at=at) for at in (0, 60)
+    ]
+    a, b = (write_set(tmp_path / f"{n}.mmp", each) for n, each in enumerate(sets))
+    for wanted, pid in (("manager", 10), ("child", 20)):
+        found = _ask(a, b, "--process", wanted)
+        assert found["a"]["snapshot"]["pid"] == pid
 
 
 def test_a_pid_of_before_finds_what_took_its_role(pair: tuple[str, str]) -> None:

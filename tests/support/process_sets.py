@@ -39,11 +39,12 @@ class Proc:
     boot: str | None = "boot-1"
     is_read: bool = True
     is_zombie: bool = False
+    called: str | None = None
 
     @property
     def name(self) -> str:
         """The name that the kernel gives it."""
-        return self.exe.rpartition("/")[2]
+        return self.called or self.exe.rpartition("/")[2]
 
 
 def make_set(
