@@ -12,6 +12,7 @@ from mmpscope.analysis.diffs.scope import Scope
 from mmpscope.analysis.extent import ALL
 from mmpscope.analysis.freespace import find_snapshot_holes
 from mmpscope.analysis.mapping_count import find_counted
+from mmpscope.analysis.space import find_guessed_window
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -40,11 +41,12 @@ def diff_free(a: LoadedSnapshot, b: LoadedSnapshot, scope: Scope, *, same_instan
     and those of a that lie in what is the largest of b, where there is such a change. Of two instances, no
     region of one can have taken room of the other; between which regions the blocks lie is told of any. Of
     equally large blocks the lowest counts. None where a side does not list all its regions or has no free
-    block.
+    block. Where one range of addresses is a guess, the other decides what both have.
     """
     if scope.regions != ALL:
         return build_table(DIFF_FREE, {}, 0)
-    before, after = _find_largest(a), _find_largest(b)
+    window = find_guessed_window(a.usable_range, b.usable_range)
+    before, after = (_find_largest(side, window) for side in (a, b))
     if before is None or after is None:
         return build_table(DIFF_FREE, {}, 0)
     delta = after.size - before.size
@@ -60,8 +62,8 @@ def diff_free(a: LoadedSnapshot, b: LoadedSnapshot, scope: Scope, *, same_instan
     return build_table(DIFF_FREE, {name: [value] for name, value in row.items()}, 1)
 
 
-def _find_largest(snapshot: LoadedSnapshot) -> _Hole | None:
-    free = find_snapshot_holes(snapshot).free
+def _find_largest(snapshot: LoadedSnapshot, window: tuple[int, int] | None) -> _Hole | None:
+    free = find_snapshot_holes(snapshot, window).free
     if not len(free):
         return None
     row = int(np.argmax(free.size))

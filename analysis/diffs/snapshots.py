@@ -14,7 +14,7 @@ from mmpscope.analysis.diffs.movers import choose_movers
 from mmpscope.analysis.diffs.parts import diff_modules, diff_threads
 from mmpscope.analysis.diffs.ranges import diff_ranges
 from mmpscope.analysis.diffs.rest import diff_rest
-from mmpscope.analysis.diffs.schema import DIFF_MATCHING, DIFF_ROWS, METRICS
+from mmpscope.analysis.diffs.schema import DIFF_MATCHING, DIFF_ROWS, METRICS, SAME
 from mmpscope.analysis.diffs.scope import Scope, find_scope
 from mmpscope.analysis.diffs.segments import split_facts
 from mmpscope.analysis.diffs.sharing import share_addresses
@@ -89,9 +89,10 @@ class DiffResult:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changed that can be compared."""
+        """Whether nothing changed that can be compared; a row that is only in part unknown is no change."""
         changed = any(delta for delta in self.totals.column("delta").to_pylist())
-        listed = (self.components, self.ranges, self.modules, self.threads)
+        changed |= any(word != SAME for word in self.components.column("word").unique().to_pylist())
+        listed = (self.ranges, self.modules, self.threads)
         return not changed and not any(table.num_rows for table in listed)
 
     def to_tables(self) -> dict[str, pa.Table]:

@@ -131,7 +131,8 @@ def _draw(result: DiffResult, limit: int, screen: Screen, with_totals: bool) -> 
     if NOTHING in (result.scope.totals, *(extent.shown for extent in result.scope.extents)):
         return ["what changed is not known"]
     if not _is_told(result):
-        return ["nothing changed" if result.scope.regions == ALL else "nothing changed of what both tell"]
+        is_whole = result.scope.regions == ALL and not result.components.num_rows
+        return ["nothing changed" if is_whole else "nothing changed of what both tell"]
     metric, ranges = result.metric, result.ranges.to_pylist()
     told = [_count_words(ranges)] if ranges else []
     parts = [
@@ -192,7 +193,8 @@ def _draw_reasons(result: DiffResult, screen: Screen) -> list[str]:
     Reasons are prose, as long as what they tell of; those that do not fit in a few lines take -v.
     """
     about: dict[str, list[str]] = {}
-    for row in _choose_totals(result, screen) if _is_told(result) else ():
+    has_notes = _is_told(result) or result.components.num_rows
+    for row in _choose_totals(result, screen) if has_notes else ():
         about.setdefault(show_name(row["note"] or ""), []).append(_name(row))
     reasons = [f"mode {result.mode}: {show_name(result.mode_reason)}"]
     reasons += [f"{', '.join(figures)}: {note}" for note, figures in about.items() if note]
@@ -247,7 +249,7 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
     has_units = any(row["unit"] is not None for row in rows)
     is_grouped = any((row["match"] or "").startswith("by ") for row in rows)
     place = [] if has_units else [TextColumn("Address", [_show_place(row) for row in rows], True)]
-    types = [] if is_grouped else [TextColumn("Type", [show_both(row, "type") for row in rows])]
+    types = [] if is_grouped else [TextColumn("Type", [show_both(row, "type") for row in rows], least=_NARROW)]
     rights = TextColumn("Prot", [show_both(row, "protection") for row in rows], False, 16)
     blocks = TextColumn("Blocks", [_show_blocks(row) for row in rows], True, 28)
     columns = [

@@ -14,6 +14,7 @@ from mmpscope.analysis.schema import MODULES
 from mmpscope.analysis.tables import build_table
 from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
 from support.loaded import load_blocks, load_map, load_text
+from support.snapshots import PAGE, make_snapshot, region
 
 KB = 1024
 LINUX = {"os": "linux"}
@@ -322,3 +323,18 @@ def test_case_tells_files_apart_but_on_windows(before: str, after: str, changes:
     ]
     for same_instance in (True, False):
         assert diff_modules(*tables, same_instance=same_instance).num_rows == changes
+
+
+def test_free_space_is_compared_within_bounds_that_are_known() -> None:
+    """Text does not say where an address space starts: a guess that is 60 KiB off is no change."""
+    rows = [region(0x10_0000, PAGE)]
+    stated = make_snapshot(rows, usable_range=(0x1000, 0x7FFF_FFFF_F000, "vm.mmap_min_addr"))
+    guessed = make_snapshot(rows, usable_range=(0x10000, 0x7FFF_FFFF_F000, "inferred: a usual end"))
+    for a, b in ((stated, guessed), (guessed, stated)):
+        result = diff(a, b, "same")
+        [free] = [row for row in result.types.to_pylist() if row["type"] == "Free"]
+        assert (free["size_delta"], free["largest_delta"], free["unknown"]) == (None, None, "size")
+        assert [row["size_delta"] for row in result.largest_free.to_pylist()] == [0]
+    other = make_snapshot(rows, usable_range=(0x1000, 0xFFFF_E000, "ELF class"))
+    wide = diff(other, stated, "different").types.to_pylist()
+    assert [row["size_delta"] for row in wide if row["type"] == "Free"] == [0x7FFF_FFFF_F000 - 0xFFFF_E000]
