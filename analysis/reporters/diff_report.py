@@ -249,7 +249,8 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
     has_units = any(row["unit"] is not None for row in rows)
     is_grouped = any((row["match"] or "").startswith("by ") for row in rows)
     place = [] if has_units else [TextColumn("Address", [_show_place(row) for row in rows], True)]
-    types = [] if is_grouped else [TextColumn("Type", [show_both(row, "type") for row in rows], least=_NARROW)]
+    kinds = TextColumn("Type", [show_both(row, "type") for row in rows], least=_NARROW)
+    types = [] if is_grouped else [kinds]
     rights = TextColumn("Prot", [show_both(row, "protection") for row in rows], False, 16)
     blocks = TextColumn("Blocks", [_show_blocks(row) for row in rows], True, 28)
     columns = [
