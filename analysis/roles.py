@@ -29,8 +29,9 @@ _NUMBERS = re.compile(r"\d+")
 class Role(NamedTuple):
     """What a process does, as far as its snapshot tells; None for what is not known.
 
-    ``executable`` is the path of its program, ``program`` what an interpreter runs, or the title that the
-    process gave itself ("nginx: worker process"); ``parent`` the name of its parent.
+    ``executable`` is the path of its program, or the first word of its command line; ``program`` what an
+    interpreter runs, or the title that the process gave itself ("nginx: worker process"); ``parent`` the name
+    of its parent.
     """
 
     name: str | None = None
@@ -43,8 +44,8 @@ class Role(NamedTuple):
 def read_role(process: Facts, parent: str | None = None) -> Role:
     """Read the role of a process from its facts; ``parent`` is what its parent is called."""
     path = show_fact(process.get("exe"))
-    executable = path.removesuffix(_DELETED) if path else None
     words = tuple(show_fact(word) or "" for word in get_list(process, "cmdline"))
+    executable = path.removesuffix(_DELETED) if path else words[0] if len(words) > 1 else None
     return Role(
         name=show_fact(process.get("name")),
         executable=executable,

@@ -128,7 +128,7 @@ class LoadedSnapshot:
 
     def with_raw(self, raw: Snapshot) -> LoadedSnapshot:
         """Return the same snapshot with other facts and tables."""
-        return LoadedSnapshot(self.label, lambda: raw, self.rules, last_of=self.last_of)
+        return LoadedSnapshot(self.label, lambda: raw, self.rules, last_of=self.last_of, entry=self.entry)
 
     def unread(self) -> LoadedSnapshot:
         """Return the same snapshot, to be read anew: who lets go of it keeps none of its tables."""

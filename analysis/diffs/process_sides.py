@@ -127,9 +127,16 @@ def _read_member(
     identity = identify(snapshot)
     parent = names.get((identity.boot, find_parent(snapshot.process)))
     role = read_role(snapshot.process, parent)
-    if role.name is None:  # a text of the kernel alone: its file is all that names it
-        role = role._replace(name=PurePath(snapshot.label.rpartition("#")[0]).name)
+    if role.name is None:
+        role = role._replace(name=_name_file(snapshot))
     return Member(role, identity, snapshot)
+
+
+def _name_file(snapshot: LoadedSnapshot) -> str:
+    """Name a process of which only a text of the kernel is there by its file; a pid is no name."""
+    member = None if snapshot.entry is None else show_fact(snapshot.entry.info.get("member"))
+    name = PurePath(member or snapshot.label.rpartition("#")[0]).name
+    return "unknown process" if name.partition(".")[0].isdecimal() else name
 
 
 def _list_all(snapshot: LoadedSnapshot) -> Iterator[Member]:

@@ -154,7 +154,8 @@ def _show_word(row: Row) -> str:
 
 def _show_process(row: Row) -> str:
     if row["name"] is None:
-        return f"({row['rows']:,} more)" if row["word"] == OTHERS else f"{row['rows']:,} roles"
+        count = f"{row['rows']:,}"
+        return f"({count} more)" if row["word"] == OTHERS else f"{count} role{'' if count == '1' else 's'}"
     return show_name(row["name"])
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
+from support.archives import make_zip
 from support.mmp_command import Answer, run_mmp
 from support.process_sets import Proc, make_set, write_set
 
@@ -201,12 +202,21 @@ def test_processes_without_any_facts_go_by_their_files(tmp_path: Path) -> None:
     line = "10000000-10100000 rw-p 00000000 00:00 0 \nRss: 8 kB\nPss: {} kB\n"
     for folder, sizes in (("a", (8, 16)), ("b", (8, 20))):
         (tmp_path / folder).mkdir()
-        for number, size in enumerate(sizes):
-            (tmp_path / folder / f"{number}.smaps").write_text(line.format(size))
-    rows = _ask(tmp_path / "a", tmp_path / "b")["rows"]
-    assert [(row["name"], row["match"], row["confidence"]) for row in rows[:1]] == [
-        ("1.smaps", "name", "low")
-    ]
+        for name, size in zip(("job", "web"), sizes, strict=True):
+            (tmp_path / folder / f"{name}.smaps").write_text(line.format(size))
+    row = _ask(tmp_path / "a", tmp_path / "b")["rows"][0]
+    assert (row["name"], row["match"], row["confidence"]) == ("web.smaps", "name", "low")
+
+
+def test_members_of_an_archive_that_have_pids_for_names_are_a_group(tmp_path: Path) -> None:
+    """Nothing tells apart texts that are called by their pids: none is new or gone, and sums are right."""
+    text = b"10000000-10100000 rw-p 00000000 00:00 0 \nRss: 8 kB\nPss: 8 kB\n"
+    for name, pids in (("a", range(50, 53)), ("b", range(60, 64))):
+        members = {f"{pid}.smaps": text for pid in pids}
+        (tmp_path / f"{name}.zip").write_bytes(make_zip(members))
+    [row] = _ask(tmp_path / "a.zip", tmp_path / "b.zip")["rows"]
+    assert (row["name"], row["instances_a"], row["instances_b"]) == ("unknown process", 3, 4)
+    assert row["pss_delta"] == 8 << 10
 
 
 def test_a_damaged_file_is_refused(pair: tuple[str, str], tmp_path: Path) -> None:
