@@ -63,17 +63,19 @@ def _draw(steps: Sequence[Step], result: DiffResult, screen: Screen) -> list[str
     chosen = _choose(len(steps), _count_columns(steps, result, screen))
     numbered = [(at + 1, steps[at]) for at in chosen]
     left = len(steps) - len(chosen)
-    more = [f"{left:,} more between them (-v names them, --json has their figures)"] if left else []
+    told = "{:,} of them have no column (--json has their figures)"
+    told = told if screen.verbose else "{:,} more between them (-v names them, --json has their figures)"
+    more = [told.format(left)] if left else []
     deltas = {row["metric"]: row["delta"] for row in result.totals.to_pylist()}
     types = {row["type"]: row[f"{result.metric}_delta"] for row in result.types.to_pylist()}
     types.pop(TOTAL, None)
+    by_type = _draw_types(numbered, types, result.metric, screen)
     return [
         *_draw_names(steps, range(len(steps)) if screen.verbose else chosen, screen),
-        *([] if screen.verbose else more),
+        *more,
         "",
         *_draw_totals(numbered, deltas, result, screen),
-        "",
-        *_draw_types(numbered, types, result.metric, screen),
+        *(["", *by_type] if by_type else []),
     ]
 
 

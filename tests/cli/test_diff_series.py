@@ -79,7 +79,17 @@ def test_of_many_as_many_are_shown_as_fit_and_the_rest_is_told(columns: int) -> 
     assert (numbers[0][0], numbers[0][-1]) == ("1", "20")
     assert f"{20 - len(numbers[0])} more between them (-v names them" in text
     assert "no room for" not in text.partition("\na: ")[0]
-    assert len(re.findall(r"^ ?\d+  leak", _draw(f"{LEAK}#0:", "-v", columns=columns), re.M)) == 20
+    verbose = _draw(f"{LEAK}#0:", "-v", columns=columns)
+    assert len(re.findall(r"^ ?\d+  leak", verbose, re.M)) == 20
+    assert "of them have no column (--json has their figures)" in verbose
+
+
+def test_a_figure_of_which_there_is_nothing_has_no_table_of_types() -> None:
+    """Nothing is swapped out: one row of zeros among the totals, and no empty lines."""
+    head = _draw(f"{LEAK}#0:", "--metric", "swap").partition("\na: ")[0]
+    assert re.search(r"^Swap +0 ", head, re.MULTILINE)
+    assert "by type" not in head
+    assert "\n\n\n" not in head
 
 
 def test_the_clock_orders_snapshots_of_one_program() -> None:
