@@ -30,6 +30,8 @@ __all__ = [
 ]
 
 
+_HANG = "    "
+"""What a line begins with that goes on with the sentence before."""
 _SOURCES = {"maps", "smaps"}
 """Where one of these is missing, its reason tells more than that of any number of other items."""
 
@@ -88,7 +90,7 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list
     lines += _describe_estimates(snapshot)
     said = {"regions", "free"} if not screen.verbose else set()
     lines += draw_missing([row for row in _rows(snapshot) if row.item not in said], screen)
-    return [part for line in lines for part in screen.wrap(show_name(line), "    ")]
+    return [part for line in lines for part in screen.wrap(show_name(line), _HANG)]
 
 
 def _describe_estimates(snapshot: LoadedSnapshot) -> list[str]:
@@ -123,12 +125,14 @@ def draw_choice(last_of: int) -> list[str]:
 def draw_heads(snapshots: Iterable[LoadedSnapshot], screen: Screen, labels: Iterable[str]) -> list[str]:
     """Write the heads of several snapshots, each behind its label, as in ``a: java (pid 7) ...``.
 
-    Lines that end all of them alike are said once, last.
+    Lines that end all of them alike are said once, last; a sentence that was broken stays whole.
     """
     heads = [draw_head(snapshot, screen, label) for snapshot, label in zip(snapshots, labels, strict=True)]
     shared = 0
     while len({tuple(head[-1 - shared :]) for head in heads}) == 1 and shared < min(map(len, heads)) - 1:
         shared += 1
+    while shared and heads[0][-shared].startswith(_HANG):
+        shared -= 1
     cut = [head[: len(head) - shared] for head in heads]
     return [line for head in cut for line in head] + heads[0][len(heads[0]) - shared :]
 

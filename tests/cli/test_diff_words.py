@@ -128,3 +128,9 @@ def test_mappings_stand_beside_their_limit() -> None:
     """What the kernel counts, and vm.max_map_count; not on systems without."""
     assert re.search(r"^Mappings +26 +31 +\+5  of at most 65,530$", _draw(BEFORE, AFTER), re.MULTILINE)
     assert "Mappings" not in _draw(f"{WINDOWS}#0", f"{WINDOWS}#-1")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_two_of_one_file_are_both_named(columns: int) -> None:
+    """Heads share what is not known of either, and never the rest of a line that was too long."""
+    assert _draw(PYTHON, PYTHON, columns=columns).count("linux-python-v1.0.mmp#0\n") == 2

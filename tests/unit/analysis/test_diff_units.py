@@ -235,6 +235,24 @@ def test_the_clock_of_one_boot_tells_which_is_later(
     assert is_later(a, b) == later
 
 
+@pytest.mark.parametrize(
+    ("one", "two", "later"),
+    [
+        ({"name": "x", "exe": "/srv/x"}, {"name": "y", "exe": "/srv/x (deleted)"}, True),
+        ({"name": "x", "exe": "/srv/x"}, {"name": "x", "exe": "/opt/x"}, False),
+        ({"name": "x"}, {"name": "y"}, False),
+        ({"name": "x"}, {}, True),
+    ],
+)
+def test_of_two_programs_none_is_the_later(one: dict[str, Any], two: dict[str, Any], later: bool) -> None:
+    """A program that was started anew is later than before; another program is another, in the order given."""
+    a, b = (
+        make_snapshot(host={"boot_id": "x"}, moment={"mono_ns": clock}, process=process)
+        for clock, process in ((2, one), (1, two))
+    )
+    assert is_later(a, b) == later
+
+
 def test_a_part_of_a_file_with_other_rights_is_one_change() -> None:
     """RELRO in one run only: not r--p gone and rw-p new, but one part of a file that is not quite sure."""
     code = region(LOW, 4 * PAGE, "Image", protection="r-xp", path="/lib/libz.so")
