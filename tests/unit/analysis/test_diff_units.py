@@ -245,7 +245,7 @@ def test_the_clock_of_one_boot_tells_which_is_later(
     ],
 )
 def test_of_two_programs_none_is_the_later(one: dict[str, Any], two: dict[str, Any], later: bool) -> None:
-    """A program that was started anew is later than before; another program is another, in the order given."""
+    """A program that was started anew is later than before; two programs stay in the order given."""
     a, b = (
         make_snapshot(host={"boot_id": "x"}, moment={"mono_ns": clock}, process=process)
         for clock, process in ((2, one), (1, two))
