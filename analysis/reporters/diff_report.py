@@ -128,7 +128,9 @@ def _advise(result: DiffResult) -> str:
 
 
 def _draw(result: DiffResult, limit: int, screen: Screen, with_totals: bool) -> list[str]:
-    if NOTHING in (result.scope.totals, *(extent.shown for extent in result.scope.extents)):
+    is_matched_in_part = result.mode != SAME_MODE and {result.scope.regions, result.scope.totals} == {SOME}
+    shown = (result.scope.totals, *(extent.shown for extent in result.scope.extents))
+    if NOTHING in shown or is_matched_in_part:
         return ["what changed is not known"]
     if not _is_told(result):
         is_whole = result.scope.regions == ALL and not result.components.num_rows
