@@ -49,6 +49,8 @@ _ALWAYS = ("size", "committed", "private", "total_ws", "private_ws", "shareable_
 """VMMap's figures."""
 _WHERE_CHANGED = ("swap", "lazyfree", "thp")
 """They explain a change of the others; what is in neither list appears in verbose."""
+_FACTS = ("type", "state", "protection")
+"""What a range has, besides its backing."""
 _NO_REGIONS = ("Page Table", "Unusable")
 _WORTH = {
     "size": KEEP,
@@ -136,7 +138,7 @@ def _draw(result: DiffResult, limit: int, screen: Screen, with_totals: bool) -> 
         is_whole = result.scope.regions == ALL and not result.components.num_rows
         return ["nothing changed" if is_whole else "nothing changed of what both tell"]
     metric, ranges = result.metric, result.ranges.to_pylist()
-    told = [_count_words(ranges)] if ranges else []
+    told = [_count_words(result)] if ranges else []
     parts = [
         _draw_totals(result, screen) if with_totals else [],
         _draw_types(result, screen),
@@ -230,9 +232,12 @@ def _draw_types(result: DiffResult, screen: Screen) -> list[str]:
 def _draw_movers(rows: Sequence[Row], metric: str, screen: Screen) -> list[str]:
     """List what changed most; rows of which nothing would be seen are counted."""
     told = {*_ALWAYS, *_WHERE_CHANGED, metric}
-    shown = [row for row in rows if screen.verbose or not _is_blank(row, told)]
-    hidden = len(rows) - len(shown)
-    more = f"{hidden:,} more changed only in figures that -v shows"
+    is_seen = [screen.verbose or not _is_blank(row, told) for row in rows]
+    shown, hidden = (
+        [row for row, seen in zip(rows, is_seen, strict=True) if seen is it] for it in (True, False)
+    )
+    what = "" if all(any(row[f"{name}_delta"] for name in TITLES) for row in hidden) else "backing or in "
+    more = f"{len(hidden):,} more changed only in {what}figures that -v shows"
     return [
         *_draw_rows(f"What changed most, by {metric}", shown, metric, screen),
         *([more] if hidden else []),
@@ -328,7 +333,16 @@ def _show_blocks(row: Row) -> str:
     return show_count(before) if before == after else f"{show_count(before)} -> {show_count(after)}"
 
 
-def _count_words(ranges: Sequence[Row]) -> str:
-    words = [row["word"] for row in ranges]
+def _count_words(result: DiffResult) -> str:
+    ranges: list[Row] = result.ranges.to_pylist()
+    words = [_name_change(row) if result.scope.types else row["word"] for row in ranges]
     counts = ", ".join(f"{words.count(word):,} {word}" for word in dict.fromkeys(words))
     return f"{len(words):,} range{'' if len(words) == 1 else 's'} of addresses: {counts} (-v lists them)"
+
+
+def _name_change(row: Row) -> str:
+    """Say what changed of a range: facts that the row shows, or else what is behind the memory."""
+    if row["word"] != CHANGED:
+        return str(row["word"])
+    facts = [name for name in _FACTS if row[f"{name}_a"] != row[f"{name}_b"]]
+    return f"{CHANGED} in {' and '.join(facts or ['backing'])}"

@@ -134,3 +134,17 @@ def test_mappings_stand_beside_their_limit() -> None:
 def test_two_of_one_file_are_both_named(columns: int) -> None:
     """Heads share what is not known of either, and never the rest of a line that was too long."""
     assert _draw(PYTHON, PYTHON, columns=columns).count("linux-python-v1.0.mmp#0\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("rights", "inode", "told"),
+    [(b"rwxp", 77, "1 changed in protection"), (b"r-xp", 78, "1 changed in backing")],
+)
+def test_what_changed_of_a_range_is_said(rights: bytes, inode: int, told: str, tmp_path: Path) -> None:
+    """Rights are seen in the row; a file that was replaced under its name is seen nowhere else."""
+    line = MapLine(0x7000_0000, 0x7000_4000, b"r-xp", 0, (8, 1), 77, b"/usr/lib/libc.so.6")
+    other = MapLine(0x7000_0000, 0x7000_4000, rights, 0, (8, 1), inode, b"/usr/lib/libc.so.6")
+    a, b = (_write(tmp_path / name, Block(each, {"Rss": 4})) for name, each in (("a", line), ("b", other)))
+    text = _draw(a, b, "--same")
+    assert f"1 range of addresses: {told} (-v lists them)" in text
+    assert ("1 more changed only in backing or in figures that -v shows" in text) == (inode == 78)
