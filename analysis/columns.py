@@ -154,11 +154,12 @@ class RawColumns:
     def __init__(self, table: pa.Table) -> None:
         self.table = table
         self.rows = len(table)
+        self._names = frozenset(table.column_names)  # which pyarrow makes anew each time
         self._numbers: dict[str, Numbers] = {}
         self._texts: dict[str, Text] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name in self.table.column_names
+        return name in self._names
 
     def numbers(self, name: str) -> Numbers:
         """Return a column of unsigned numbers; CorruptError where it holds something else."""

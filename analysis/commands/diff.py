@@ -116,10 +116,11 @@ def run(
     sides = load_sides(inputs, reading, manner)
     sets = _find_processes(inputs, sides, question)
     said: list[str] = []
-    if sets is not None and question.process is None:
+    pair = _choose_pair(sets, question, pairing)
+    if sets is not None and pair is None:
         report = _compare_processes(sets, question, pairing, said)
     else:
-        found, chosen = _choose_pair(sets, question, pairing) or choose_compared(inputs, sides)
+        found, chosen = (pair, None) if pair else choose_compared(inputs, sides)
         said += [chosen] if chosen else []
         make = _compare_pair if len(found) == 2 else _compare_series
         report = make(found, question, pairing, said)
@@ -143,12 +144,17 @@ def _find_processes(
 
 def _choose_pair(
     sets: ProcessSets | None, question: Question, pairing: Pairing
-) -> tuple[list[LoadedSnapshot], None] | None:
-    from mmpscope.analysis.diffs.process_choice import choose_process
+) -> list[LoadedSnapshot] | None:
+    """Return the two snapshots of one process, of several, that was asked for; None for all of them."""
+    from mmpscope.analysis.diffs.process_choice import choose_partner, choose_process
 
-    if sets is None or question.process is None:
+    if sets is None:
         return None
-    return list(choose_process(sets, question.process, pairing.choose_mode())), None
+    mode = pairing.choose_mode()
+    if question.process is not None:
+        return [*choose_process(sets, question.process, mode)]
+    pair = choose_partner(sets, mode)
+    return None if pair is None else [*pair]
 
 
 def _compare_processes(sets: ProcessSets, question: Question, pairing: Pairing, said: list[str]) -> Report:

@@ -15,9 +15,10 @@ from mmpscope.analysis.identity import identify
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["ProcessSets", "choose_process", "find_sets", "has_several"]
+__all__ = ["ProcessSets", "choose_partner", "choose_process", "find_sets", "has_several"]
 
 _NAMED = 3
+_CHOSEN = re.compile(r"#-?\d+$")
 
 
 class ProcessSets(NamedTuple):
@@ -92,18 +93,41 @@ def choose_process(sets: ProcessSets, wanted: str, mode: str | None) -> tuple[Lo
     found = _find_wanted(match_processes(*sides, mode), wanted)
     if not found:
         raise UsageError(f"--process: no process has the name or pid {wanted!r}. Leave it out to list all")
-    match, told = found[0], _name_some([*found[0].a, *found[0].b])
     if len(found) > 1:
         told = "; ".join(_name_some([*each.a, *each.b]) for each in found[:_NAMED])
         raise UsageError(f"--process: {len(found)} roles have the name {wanted!r} ({told}). Give a pid")
+    return _take_pair(sets, found[0])
+
+
+def choose_partner(sets: ProcessSets, mode: str | None) -> tuple[LoadedSnapshot, LoadedSnapshot] | None:
+    """Return a snapshot that was chosen by number, and what has its role on the other side.
+
+    None where neither input is such a snapshot. Raises UsageError as `choose_process`.
+    """
+    sides = zip((sets.a, sets.b), sets.names, strict=True)
+    chosen = [side[0].label for side, name in sides if len(side) == 1 and _CHOSEN.search(name)]
+    if not chosen:
+        return None
+    matches = match_processes(find_members(sets.a), find_members(sets.b), mode)
+    [match] = [each for each in matches if any(m.label in chosen for m in (*each.a, *each.b))]
+    return _take_pair(sets, match)
+
+
+def _take_pair(sets: ProcessSets, match: RoleMatch) -> tuple[LoadedSnapshot, LoadedSnapshot]:
+    """Take the two snapshots of a role; UsageError where they are not one on each side."""
+    told = _name_some([*match.a, *match.b])
     labels = [[label for m in side if (label := m.label) is not None] for side in (match.a, match.b)]
     if not all(labels):
-        side = "a" if not labels[0] else "b"
-        raise UsageError(f"--process: there is no snapshot in {side} of what {told} is. Give another")
+        side = sets.names[1 if labels[0] else 0]
+        raise UsageError(
+            f"there is no snapshot in {side} of what has the role of {told}. Choose two, as FILE#0"
+        )
     if any(len(side) > 1 for side in labels):
         counts = " and ".join(f"{len(side)} in {name}" for name, side in zip("ab", labels, strict=True))
         now = f"Choose two, as in {labels[0][0]} {labels[1][0]}"
-        raise UsageError(f"--process: {wanted!r} is {counts}, which nothing tells apart. {now}")
+        raise UsageError(
+            f"{_name([*match.a, *match.b][0])} is one of {counts}, which nothing tells apart. {now}"
+        )
     by_label = ({each.label: each for each in side} for side in (sets.a, sets.b))
     before, after = (each[label[0]] for each, label in zip(by_label, labels, strict=True))
     return before, after

@@ -166,9 +166,25 @@ def test_snapshots_of_a_row_can_be_given_by_number(pair: tuple[str, str]) -> Non
     assert [found[side]["snapshot"]["pid"] for side in "ab"] == [12, 13]
 
 
+@pytest.mark.parametrize(
+    ("words", "pids"), [(("a.mmp#1", "b.mmp"), (12, 13)), (("a.mmp", "b.mmp#-8"), (10, 10))]
+)
+def test_one_snapshot_beside_many_finds_its_partner(
+    pair: tuple[str, str], words: tuple[str, str], pids: tuple[int, int]
+) -> None:
+    """Who chose one snapshot asks about that process, and not about all of the other file."""
+    found = _ask(*words)
+    assert tuple(found[side]["snapshot"]["pid"] for side in "ab") == pids
+
+
+def test_one_snapshot_without_a_partner_is_refused(pair: tuple[str, str]) -> None:
+    """A worker has six that could be it: which one, nothing tells."""
+    assert "is one of 1 in a and 6 in b, which nothing tells apart" in _refuse("a.mmp#2", "b.mmp")
+
+
 def test_workers_have_no_partner_by_guess(pair: tuple[str, str]) -> None:
     """Nothing tells workers apart, so --process refuses and says how to choose two."""
-    assert "is 4 in a and 6 in b, which nothing tells apart" in _refuse(*pair, "--process", "worker")
+    assert "is one of 4 in a and 6 in b, which nothing tells apart" in _refuse(*pair, "--process", "worker")
 
 
 @pytest.mark.parametrize(
