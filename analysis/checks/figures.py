@@ -113,7 +113,8 @@ def _explain_both(pair: tuple[LoadedSnapshot, LoadedSnapshot], row: dict[str, An
             is_untold = row["type"] in find_untold(snapshot)
             reason = _UNTOLD if is_untold else _explain(snapshot, metric)
         elif metric in list_estimates(snapshot.regions, other.regions):
-            reason = find_estimates(snapshot)[metric]
+            # A type may rest on an estimate where the whole side has nothing that is estimated.
+            reason = find_estimates(snapshot).get(metric, _UNKNOWN)
         reasons.append(reason)
     return join_sides(*reasons) or "both sides do not know the same parts of it"
 

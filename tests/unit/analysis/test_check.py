@@ -142,6 +142,18 @@ def test_what_the_baseline_does_not_know_is_no_growth(tmp_path: Path) -> None:
     assert row["verdict"] == CANNOT_TELL
 
 
+def test_a_map_of_one_gate_area_tells_no_growth(tmp_path: Path) -> None:
+    """Nothing in it is estimated, though its source would have to: that has a verdict, and is no fault."""
+    counters = {"Rss": 4, "Pss": 4, "Private_Dirty": 4, "Anonymous": 4}
+    old = load_blocks(("10000-11000 rw-p 0 0 [heap]", counters, FLAGS))
+    new = load_map("ffffffffff600000-ffffffffff601000 r-xp 0 0 [vsyscall]")
+    text = '[type.Heap]\nprivate = "1M"\n[type.Image]\nprivate = "1M"\n'
+    for pair in ((new, old), (old, new)):
+        rows = check(pair[0], [pair[1]], read_toml(tmp_path, text)).table.to_pylist()
+        assert {row["verdict"] for row in rows} <= {"ok", "cannot tell"}
+        assert all(row["reason"] for row in rows if row["verdict"] == "cannot tell")
+
+
 def test_at_least_that_much_may_be_too_much_for_sure(tmp_path: Path) -> None:
     """Page tables of a text are not known: a total above the limit is violated, one below cannot be told."""
     new = size_heap(1024)
