@@ -40,6 +40,7 @@ class Proc:
     is_read: bool = True
     is_zombie: bool = False
     called: str | None = None
+    page_tables: bool = True
 
     @property
     def name(self) -> str:
@@ -99,7 +100,7 @@ def _make(process: Proc, capture: Capture, at: int) -> Snapshot:
         "cmdline": [process.exe, *process.args],
         "pid_namespace": 4026531836,
         "stat": {"ppid": process.parent, "starttime": process.start or process.pid},
-        "status": {"VmPTE": 0},
+        "status": {"VmPTE": 0} if process.page_tables else {},
     }
     moment = {"time_ns": NOON_NS + at * 10**9, "mono_ns": (1000 + at) * 10**9}
     return replace(snapshot_from_text(text), capture=capture, process=facts, moment=moment)

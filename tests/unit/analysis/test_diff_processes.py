@@ -191,6 +191,14 @@ def test_a_side_without_counters_is_unknown_never_a_drop() -> None:
     assert "pss" in total["unknown"].split(", ")
 
 
+def test_sums_of_unlike_parts_are_not_compared() -> None:
+    """Private memory with page tables and without is no change; without them on both sides it is."""
+    known, lacking = [Proc(7)], [Proc(7, page_tables=False)]
+    found = [_only(_compare(a, b)) for a, b in ((known, lacking), (lacking, lacking), (known, known))]
+    assert [row["private_delta"] for row in found] == [None, 0, 0]
+    assert [row["unknown"] for row in found] == ["private", None, None]
+
+
 def test_what_is_new_is_new_whatever_it_costs() -> None:
     """A process that appeared is new, also where nobody knows how much it takes."""
     result = _compare([Proc(9)], [Proc(9), Proc(7, exe="/bin/x", pss=None)])
