@@ -138,7 +138,7 @@ def _draw(result: DiffResult, limit: int, screen: Screen, with_totals: bool) -> 
         is_whole = result.scope.regions == ALL and not result.components.num_rows
         return ["nothing changed" if is_whole else "nothing changed of what both tell"]
     metric, ranges = result.metric, result.ranges.to_pylist()
-    told = [_count_words(result)] if ranges else []
+    told = screen.wrap(_count_words(result)) if ranges else []
     parts = [
         _draw_totals(result, screen) if with_totals else [],
         _draw_types(result, screen),
