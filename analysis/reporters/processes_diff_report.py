@@ -31,7 +31,7 @@ RSS_WARNING = (
 _TITLES = {"pss": "PSS", "uss": "USS", "private": "Private", "swap": "Swap", RSS: "RSS"}
 _WORTH = {"uss": 30, "private": 20, "swap": 10}
 _REASONS = 3
-"""Roles of which the text tells why they are unknown; all in verbose."""
+"""Reasons that the text tells, and names in each of them; all reasons in verbose."""
 
 
 def report_processes(
@@ -167,10 +167,12 @@ def _show_pids(row: Row) -> str:
 
 
 def _show_instances(row: Row) -> str:
-    """Write how many processes a role had and has, as in 4 -> 6; nothing for the one of each side."""
+    """Write how many processes a role had and has, as in 4 -> 6; nothing where it is one at most."""
     before, after = row["instances_a"], row["instances_b"]
+    if max(before, after) <= 1 and row["name"] is not None:
+        return ""
     if before == after:
-        return "" if before == 1 else show_count(before)
+        return show_count(before)
     return f"{show_count(before)} -> {show_count(after)}"
 
 
@@ -182,11 +184,19 @@ def _show_match(row: Row) -> str:
 
 
 def _draw_reasons(rows: Sequence[Row], screen: Screen) -> list[str]:
-    """Say why roles are unknown."""
-    noted = [row for row in rows if row["note"] and row["name"] is not None]
-    shown = noted if screen.verbose else noted[:_REASONS]
-    lines = [
-        line for row in shown for line in screen.wrap(show_name(f"{row['name']}: {row['note']}"), "    ")
-    ]
-    left = len(noted) - len(shown)
-    return [*lines, *([f"{left:,} more are unknown (-v tells why)"] if left else [])]
+    """Say why roles are unknown, each reason once, with the names that it is about."""
+    about: dict[str, list[str]] = {}
+    for row in rows:
+        if row["note"] and row["name"] is not None:
+            about.setdefault(row["note"], []).append(row["name"])
+    shown = list(about.items())[: None if screen.verbose else _REASONS]
+    told = [f"{_name_some(names)}: {note}" for note, names in shown]
+    left = len(about) - len(shown)
+    lines = [line for sentence in told for line in screen.wrap(show_name(sentence), "    ")]
+    return [*lines, *([f"{left:,} more reasons (-v tells them)"] if left else [])]
+
+
+def _name_some(names: Sequence[str]) -> str:
+    distinct = list(dict.fromkeys(names))
+    more = f" and {len(distinct) - _REASONS:,} more" if len(distinct) > _REASONS else ""
+    return ", ".join(distinct[:_REASONS]) + more

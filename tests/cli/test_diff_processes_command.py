@@ -96,6 +96,18 @@ def test_min_folds_what_changed_less(pair: tuple[str, str]) -> None:
     assert [row["word"] for row in found["rows"]] == ["grown", "restarted", "others"]
 
 
+def test_each_reason_is_told_once(tmp_path: Path) -> None:
+    """What a user without rights collects is unknown for one reason, told on one line."""
+    some = [Proc(pid, f"/usr/bin/p{pid}", pss=pid) for pid in range(40, 50)]
+    unread = [replace(each, is_read=False) for each in some]
+    a = write_set(tmp_path / "a.mmp", make_set([MANAGER, *some]))
+    b = write_set(tmp_path / "b.mmp", make_set([MANAGER, *unread], at=60))
+    text = " ".join(_draw(a, b).split())
+    assert text.count("there is no snapshot of it") == 1
+    assert "p49, p48, p47 and 7 more: in b: it ran" in text
+    assert "total without 10 of 11 roles" in text
+
+
 def test_rss_comes_with_a_warning(pair: tuple[str, str]) -> None:
     """F29: asked for, RSS is added up, and the answer says what such a sum is worth."""
     text = " ".join(_draw(*pair, "--metric", "total_ws").split())
