@@ -84,19 +84,7 @@ def report_diff(
     Lists of modules and threads show at most ``limit`` rows as text, too; 0 shows all. Text is without totals
     where these stand elsewhere.
     """
-    a, b = pair
-    facts: dict[str, object] = {
-        "a": {"snapshot": describe_snapshot(a), "capability": describe_capability(a)},
-        "b": {"snapshot": describe_snapshot(b), "capability": describe_capability(b)},
-        "mode": result.mode,
-        "mode_reason": result.mode_reason,
-        "identity": {"verdict": result.identity.verdict, "reason": result.identity.reason},
-        "metric": result.metric,
-        "mappings": {
-            side: {"count": count.count, "limit": count.limit}
-            for side, count in zip("ab", result.map_count, strict=True)
-        },
-    }
+    facts = _list_facts(pair, result)
     tables = {
         name: list(iterate_rows(describe_columns(table, DIFF_TABLES[name])))
         for name, table in result.to_tables().items()
@@ -119,6 +107,23 @@ def report_diff(
         ]
 
     return Report("diff", draw, facts, result.components, tables["movers"])
+
+
+def _list_facts(pair: tuple[LoadedSnapshot, LoadedSnapshot], result: DiffResult) -> dict[str, object]:
+    """List for JSON what the answer is about and rests on."""
+    a, b = pair
+    return {
+        "a": {"snapshot": describe_snapshot(a), "capability": describe_capability(a)},
+        "b": {"snapshot": describe_snapshot(b), "capability": describe_capability(b)},
+        "mode": result.mode,
+        "mode_reason": result.mode_reason,
+        "identity": {"verdict": result.identity.verdict, "reason": result.identity.reason},
+        "metric": result.metric,
+        "mappings": {
+            side: {"count": count.count, "limit": count.limit}
+            for side, count in zip("ab", result.map_count, strict=True)
+        },
+    }
 
 
 def _advise(result: DiffResult) -> str:
