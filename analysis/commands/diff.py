@@ -22,7 +22,7 @@ Examples:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -224,4 +224,6 @@ def _compare(
     chosen = choose_changes(result, kinds, Choice(question.limit, least, groups))
     if kinds:
         said.append(f"only what changed of {', '.join(kinds)}; Total is that of the whole process")
-    return report_diff(pair, chosen, said, question.limit, with_totals=with_totals), chosen
+    report = report_diff(pair, chosen, said, question.limit, with_totals=with_totals)
+    # Written as a table, the answer is what was asked for: the groups, where there are any.
+    return (report if groups is None else replace(report, table=groups)), chosen

@@ -280,3 +280,17 @@ def test_the_clock_says_which_is_before() -> None:
     assert "taken before the first" in run_mmp("diff", late, early).out
     kept = _ask(late, early, "--as-given")
     assert [row["a"] for row in kept["totals"]] == [row["b"] for row in forth["totals"]]
+
+
+def test_groups_are_what_is_written_as_a_table(tmp_path: Path) -> None:
+    """With --by a CSV has one row a group, all of them, and its changes add up to the total."""
+    output = tmp_path / "groups.csv"
+    words = ("diff", f"{LEAK}#0", f"{LEAK}#-1", "--by", "name")
+    assert run_mmp(*words, "--top", 1, "-o", output).code == 0
+    rows = list(csv.DictReader(io.StringIO(output.read_text())))
+    answer = json.loads(run_mmp(*words, "--top", 0, "--json").out)
+    listed = [row["unit"] for row in rows if row["word"] != "same"]
+    assert sorted(listed) == sorted(row["unit"] for row in answer["rows"])
+    assert {row["match"] for row in rows} == {"by name", "summary"}
+    [private] = [row["delta"] for row in answer["totals"] if row["metric"] == "private"]
+    assert sum(int(row["private_delta"]) for row in rows) == private
