@@ -1,4 +1,4 @@
-"""The job of docs/check.md, its shell lines as they stand there: a program that grew, and one that did not."""
+"""The job of docs/check.md, its shell lines as they stand there: a program that grew, one that did not."""
 
 from __future__ import annotations
 
