@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mmpscope.analysis.allocations import list_allocations
+    from mmpscope.analysis.checks.budgets import read_budgets
+    from mmpscope.analysis.checks.snapshots import CheckResult, check
+    from mmpscope.analysis.diffs.processes import ProcessesDiff, diff_processes
     from mmpscope.analysis.diffs.snapshots import DiffResult, diff
     from mmpscope.analysis.fit import FitAnswer, check_fit
     from mmpscope.analysis.fragmentation import Fragmentation, measure_fragmentation
@@ -30,15 +33,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RULES_VERSION",
+    "CheckResult",
     "DiffResult",
     "FitAnswer",
     "Fragmentation",
     "LoadedSnapshot",
     "MappingCount",
+    "ProcessesDiff",
+    "check",
     "check_fit",
     "compare_instances",
     "count_mappings",
     "diff",
+    "diff_processes",
     "find_free",
     "find_trends",
     "hole_histogram",
@@ -48,20 +55,25 @@ __all__ = [
     "list_splitters",
     "load",
     "measure_fragmentation",
+    "read_budgets",
     "summarize",
 ]
 
 _HOMES = {
     "RULES_VERSION": "rules",
+    "CheckResult": "checks.snapshots",
     "DiffResult": "diffs.snapshots",
     "FitAnswer": "fit",
     "Fragmentation": "fragmentation",
     "LoadedSnapshot": "snapshot",
     "MappingCount": "mapping_count",
+    "ProcessesDiff": "diffs.processes",
+    "check": "checks.snapshots",
     "check_fit": "fit",
     "compare_instances": "identity",
     "count_mappings": "mapping_count",
     "diff": "diffs.snapshots",
+    "diff_processes": "diffs.processes",
     "find_free": "freespace",
     "find_trends": "trends.following",
     "hole_histogram": "freespace",
@@ -71,6 +83,7 @@ _HOMES = {
     "list_splitters": "splitters",
     "load": "loading",
     "measure_fragmentation": "fragmentation",
+    "read_budgets": "checks.budgets",
     "summarize": "summary",
 }
 """The module of each public name: one line here, one in __all__ and one import above make a name public."""

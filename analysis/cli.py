@@ -36,7 +36,7 @@ COMMANDS = {
     "heaps": "List the heaps of a process.",
     "processes": "List the processes that ran beside a snapshot.",
     "free": "Show the holes of an address space, and what would still fit.",
-    "diff": "Compare two snapshots of a process: what is new, gone, grown or shrunk.",
+    "diff": "Compare snapshots of a process: what is new, gone, grown or shrunk.",
     "trend": "Tell of a series of snapshots whether a process leaks: what grows, how fast, and until when.",
     "compare": "Put many snapshots side by side: a row each, and which of them are odd.",
     "check": "Check a snapshot against budgets and a baseline, as in CI.",

@@ -20,6 +20,7 @@ __all__ = [
     "compare_instances",
     "identify",
     "is_later",
+    "read_program",
 ]
 
 SAME_INSTANCE = "same instance"
@@ -76,6 +77,8 @@ def _as_number(fact: Fact) -> int | None:
     return fact if type(fact) is int else None
 
 
+_DELETED = " (deleted)"
+"""What the kernel appends to the name of a program that was replaced while it ran."""
 _NAMES = {
     "boot": "boot id",
     "pid_namespace": "pid namespace",
@@ -116,11 +119,21 @@ def compare_instances(a: LoadedSnapshot, b: LoadedSnapshot) -> Comparison:
     return Comparison(SAME_INSTANCE, f"{', '.join(needed.values())} are alike")
 
 
+def read_program(snapshot: LoadedSnapshot) -> str | None:
+    """Read which program a process runs: its file, else its name; None where neither is known."""
+    path = show_fact(snapshot.process.get("exe"))
+    return path.removesuffix(_DELETED) if path else show_fact(snapshot.process.get("name")) or None
+
+
 def is_later(a: LoadedSnapshot, b: LoadedSnapshot) -> bool:
-    """Tell if a was taken after b, by the monotonic clock of one boot; False where that cannot be told."""
+    """Tell if a was taken after b, by the monotonic clock of one boot; False where that cannot be told.
+
+    Nor is it told of two programs: neither is the earlier state of the other.
+    """
+    programs = {read_program(a), read_program(b)} - {None}
     one, two = identify(a).boot, identify(b).boot
     clocks = [_as_number(side.moment.get("mono_ns")) for side in (a, b)]
-    return one is not None and one == two and _exceeds(*clocks)
+    return len(programs) < 2 and one is not None and one == two and _exceeds(*clocks)
 
 
 def _exceeds(one: int | None, two: int | None) -> bool:

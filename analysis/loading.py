@@ -252,8 +252,14 @@ def load_chosen(opened: OpenedInput, rules: Sequence[Rule]) -> Iterator[LoadedSn
     source = opened.source
     shared = _Shared(source)
     for index in opened.chosen:
-        label = f"{opened.path}#{source.entries[index].index}"
-        yield LoadedSnapshot(label, shared.reader(index), rules, last_of=opened.last_of.get(index, 1))
+        entry = source.entries[index]
+        yield LoadedSnapshot(
+            f"{opened.path}#{entry.index}",
+            shared.reader(index),
+            rules,
+            last_of=opened.last_of.get(index, 1),
+            entry=entry,
+        )
 
 
 class _Shared:

@@ -14,9 +14,13 @@ from mmpscope.analysis.listing import keep_types
 from mmpscope.analysis.schema import TABLES
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.diffs.process_choice import ProcessSets
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["compare", "make_table", "stack_tables"]
+__all__ = ["PROCESS_ROLES", "compare", "compare_processes", "make_table", "stack_tables"]
+
+PROCESS_ROLES = "diff_processes"
+"""The table of a diff of several processes."""
 
 _ATTRIBUTES = ("regions", "threads", "modules", "heaps", "processes", "capability")
 _ANSWERS = {
@@ -38,7 +42,7 @@ def make_table(snapshot: LoadedSnapshot, name: str) -> pa.Table:
         module, function = _ANSWERS[name]
         table = getattr(importlib.import_module(f"mmpscope.analysis.{module}"), function)(snapshot)
     else:
-        known = ", ".join((*_ATTRIBUTES, *_ANSWERS, "diff", "compare", "trend"))
+        known = ", ".join((*_ATTRIBUTES, *_ANSWERS, "diff", PROCESS_ROLES, "trend", "compare"))
         raise UsageError(f"there is no table {name!r}. There are {known}")
     if not table.num_rows:
         require_regions(snapshot, name)
@@ -67,3 +71,11 @@ def compare(before: LoadedSnapshot, after: LoadedSnapshot, types: Sequence[str] 
     from mmpscope.analysis.diffs.snapshots import diff
 
     return describe_columns(keep_changes(diff(before, after).components, types), DIFF_ROWS)
+
+
+def compare_processes(sets: ProcessSets) -> pa.Table:
+    """List every role of two sets of processes, the largest change first."""
+    from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
+    from mmpscope.analysis.diffs.processes import diff_processes
+
+    return describe_columns(diff_processes(sets.a, sets.b).roles, DIFF_PROCESSES)

@@ -27,6 +27,7 @@ from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.threads import list_threads
 from mmpscope.analysis.totals import compare_stated_total
 from mmpscope.formats.model import Capture, Facts, Snapshot, Table
+from mmpscope.formats.source import Entry
 
 __all__ = ["LoadedSnapshot"]
 
@@ -36,13 +37,21 @@ class LoadedSnapshot:
 
     ``label`` is file and number, as in ``run.mmp#3``; ``rules`` are the user's own, which go before ours.
     ``last_of`` is above 1 where nobody chose, and this one stands for that many of its process.
+    ``entry`` is what its file lists of it.
     """
 
     def __init__(
-        self, label: str, read: Callable[[], Snapshot], rules: Sequence[Rule] = (), *, last_of: int = 1
+        self,
+        label: str,
+        read: Callable[[], Snapshot],
+        rules: Sequence[Rule] = (),
+        *,
+        last_of: int = 1,
+        entry: Entry | None = None,
     ) -> None:
         self.label = label
         self.last_of = last_of
+        self.entry = entry
         self.rules = tuple(rules)
         self._read = read
         self._decoded: dict[str, RawColumns] = {}
@@ -133,7 +142,11 @@ class LoadedSnapshot:
 
     def with_raw(self, raw: Snapshot) -> LoadedSnapshot:
         """Return the same snapshot with other facts and tables."""
-        return LoadedSnapshot(self.label, lambda: raw, self.rules, last_of=self.last_of)
+        return LoadedSnapshot(self.label, lambda: raw, self.rules, last_of=self.last_of, entry=self.entry)
+
+    def unread(self) -> LoadedSnapshot:
+        """Return the same snapshot, to be read anew: who lets go of it keeps none of its tables."""
+        return LoadedSnapshot(self.label, self._read, self.rules, last_of=self.last_of, entry=self.entry)
 
     @cached_property
     def threads(self) -> pa.Table:

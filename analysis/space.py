@@ -21,6 +21,7 @@ __all__ = [
     "find_bits",
     "find_granularity",
     "find_page_size",
+    "find_guessed_window",
     "find_usable_range",
     "has_address_space",
     "is_like_linux",
@@ -55,6 +56,20 @@ class UsableRange(NamedTuple):
     start: int
     end: int
     source: str
+
+
+_GUESSED = ("assumed", "inferred")
+"""How the source of a range begins that nobody stated."""
+
+
+def find_guessed_window(a: tuple[int, int, str], b: tuple[int, int, str]) -> tuple[int, int] | None:
+    """Return the part that two usable ranges share, where they differ and one of them is only a guess.
+
+    None where they are alike, or both are stated: then the free space of both is known.
+    """
+    if a[:2] == b[:2] or not any(each[2].startswith(_GUESSED) for each in (a, b)):
+        return None
+    return max(a[0], b[0]), min(a[1], b[1])
 
 
 def find_usable_range(process: Facts, capture: Capture, regions: RawColumns) -> UsableRange:

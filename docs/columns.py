@@ -9,6 +9,7 @@ from mmpscope.analysis import rules_linux, rules_macos, rules_vmmap, rules_windo
 from mmpscope.analysis.checks.schema import CHECK
 from mmpscope.analysis.comparisons.schema import COMPARE, GROUPS, OUTLIERS
 from mmpscope.analysis.datasets.schema import FILES
+from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
 from mmpscope.analysis.measures.schema import CAPTURES, MEASURES
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TABLES
@@ -21,6 +22,7 @@ _COLUMNS = {
     **TABLES,
     **MEASURES,
     "files": FILES,
+    "diff_processes": DIFF_PROCESSES,
     "check": CHECK,
     "trend": TREND,
     "compare": COMPARE[len(CAPTURES) :],

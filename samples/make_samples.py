@@ -84,6 +84,16 @@ SAMPLES_MADE = (
         for (name, command), shows in zip(SERIES.items(), _SHOWN, strict=True)
     ),
     Sample(
+        "linux-workers-a-v1.0.mmp",
+        "`workers` and its children after `worker 512`, four times",
+        "five processes, which share a table of 2 MiB",
+    ),
+    Sample(
+        "linux-workers-b-v1.0.mmp",
+        "the same program started again, and its children, after `worker 640`, six times, and `grow 4096`",
+        "with the one before, what a diff of several processes says: all restarted, two workers more",
+    ),
+    Sample(
         "windows-reserve-commit-v1.0.mmp",
         f"`windows_steps.py` in a Windows Python in Wine 8.0, after its steps {', '.join(WINDOWS_STEPS)}",
         "six snapshots of one process: reserved, committed, written; a section mapped twice; a file mapped",
@@ -122,6 +132,20 @@ def _collect_leak() -> None:
             _collect(scenario, "linux-leak-v1.0.mmp", *(["--append"] if number else []))
 
 
+def _collect_workers() -> None:
+    """Collect a parent and its children into one file, twice: started anew, with more of them."""
+    for letter, steps in (("a", ["worker 512"] * 4), ("b", [*["worker 640"] * 6, "grow 4096"])):
+        with Scenario("./workers", cwd=DEMO) as scenario:
+            pids = [pair["pid"] for pair in map(scenario.step, steps) if "pid" in pair]
+            name = f"linux-workers-{letter}-v1.0.mmp"
+            _collect(scenario, name)
+            for pid in pids:
+                command = [sys.executable, "-m", "mmpscope.collector", str(pid), "--quiet", "--append"]
+                subprocess.run([*command, str(SAMPLES / name)], check=True, stdin=subprocess.DEVNULL)
+        for _ in pids:  # they end with their parent, and are left to the first process of the namespace
+            os.wait()
+
+
 def _build_programs() -> None:
     DEMO.mkdir(parents=True, exist_ok=True)
     for source in sorted(PROGRAMS.glob("*.c")):
@@ -141,6 +165,7 @@ def _collect_all() -> None:
     _show_cgroup()
     _collect_pair()
     _collect_leak()
+    _collect_workers()
     _collect_blocked("linux-arenas-v1.0.mmp", "./arenas")
     _collect_blocked("linux-fragmented-v1.0.mmp", "./fragmented")
     _collect_blocked("linux-python-v1.0.mmp", "/usr/bin/python3", "-c", _PYTHON)

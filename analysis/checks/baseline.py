@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.errors import CannotTellError
-from mmpscope.analysis.facts import get_number, show_fact
+from mmpscope.analysis.facts import get_number
 from mmpscope.analysis.identity import Identity, identify
+from mmpscope.analysis.roles import compare_roles, read_role
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -22,14 +24,16 @@ def choose_baseline(
 ) -> Iterator[LoadedSnapshot]:
     """Yield the snapshots that count, and append to ``said`` what was left out and why.
 
-    Copies of one snapshot are one sample. The new snapshot itself, and other programs, count only where there
-    is nothing else. Raises CannotTellError where all of several are of other programs.
+    Copies of one snapshot are one sample. The new snapshot itself never counts: nothing grows beside itself.
+    Other programs count only where there is nothing else. Of several processes of the program in one file,
+    those count whose arguments are most alike. Raises CannotTellError where all of several are of other
+    programs.
     """
     seen: set[_Moment] = set()
     itself: LoadedSnapshot | None = None
     strangers: list[LoadedSnapshot] = []
     doubles, count, own = 0, 0, _find_moment(new)
-    for snapshot in found:
+    for snapshot in _choose_roles(new, found, said):
         moment = _find_moment(snapshot)
         if moment in seen:
             doubles += 1
@@ -45,8 +49,35 @@ def choose_baseline(
         said.append(f"{doubles:,} of the baseline are copies of others, and do not count")
     if count:
         said += _tell_left_out(itself, strangers)
+    elif itself is not None:
+        said.append(
+            "the baseline is the snapshot that is checked, and nothing grows beside itself: no baseline"
+        )
     else:
-        yield _choose_instead(new, itself, strangers, said)
+        yield _choose_instead(new, strangers, said)
+
+
+def _choose_roles(
+    new: LoadedSnapshot, found: Iterable[LoadedSnapshot], said: list[str]
+) -> Iterator[LoadedSnapshot]:
+    """Leave out what of each file has another role than the new snapshot: a master beside its workers.
+
+    From one file to another arguments decide nothing: two runs of a program may well have others.
+    """
+    role, left_out = read_role(new.process), 0
+    for _, group in groupby(found, lambda snapshot: snapshot.label.rpartition("#")[0]):
+        snapshots = list(group)
+        if len(snapshots) == 1:
+            yield snapshots.pop()
+            continue
+        alike = [compare_roles(read_role(each.unread().process), role) for each in snapshots]
+        kept = {0, max(alike)}
+        left_out += sum(each not in kept for each in alike)
+        yield from (each for each, like in zip(snapshots, alike, strict=True) if like in kept)
+    if left_out:
+        said.append(
+            f"{left_out:,} of the baseline run the same program with other arguments, and do not count"
+        )
 
 
 def _find_moment(snapshot: LoadedSnapshot) -> _Moment:
@@ -56,12 +87,14 @@ def _find_moment(snapshot: LoadedSnapshot) -> _Moment:
 
 
 def _name(snapshot: LoadedSnapshot) -> str | None:
-    return show_fact(snapshot.process.get("name"))
+    """Name a process; one that an interpreter runs, by its script as well."""
+    role = read_role(snapshot.process)
+    script = role.program if role.program and not role.program.count(" ") else None
+    return " ".join(filter(None, (role.name, script))) or None
 
 
 def _is_of_another_program(snapshot: LoadedSnapshot, new: LoadedSnapshot) -> bool:
-    one, two = _name(snapshot), _name(new)
-    return one is not None and two is not None and one != two
+    return compare_roles(read_role(snapshot.process), read_role(new.process)) == 0
 
 
 def _tell_left_out(itself: LoadedSnapshot | None, strangers: list[LoadedSnapshot]) -> Iterator[str]:
@@ -72,12 +105,7 @@ def _tell_left_out(itself: LoadedSnapshot | None, strangers: list[LoadedSnapshot
         yield f"{len(strangers):,} of the baseline are of other programs ({names}), and do not count"
 
 
-def _choose_instead(
-    new: LoadedSnapshot, itself: LoadedSnapshot | None, strangers: list[LoadedSnapshot], said: list[str]
-) -> LoadedSnapshot:
-    if itself is not None:
-        said.append("the baseline is the snapshot that is checked")
-        return itself
+def _choose_instead(new: LoadedSnapshot, strangers: list[LoadedSnapshot], said: list[str]) -> LoadedSnapshot:
     if len(strangers) == 1:
         said.append(f"the baseline is of {_name(strangers[0])}, the new snapshot of {_name(new)}")
         return strangers[0]

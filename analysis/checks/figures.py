@@ -15,7 +15,7 @@ from mmpscope.analysis.diffs.scope import find_scope
 from mmpscope.analysis.diffs.sides import list_estimates
 from mmpscope.analysis.diffs.totals import compare_summaries, diff_types, forget_types
 from mmpscope.analysis.extent import find_extent
-from mmpscope.analysis.summary import sum_up
+from mmpscope.analysis.summary import Summary, sum_up
 from mmpscope.analysis.untold import find_untold
 
 if TYPE_CHECKING:
@@ -46,9 +46,8 @@ class Pair(NamedTuple):
     note: str | None = None
 
 
-def measure_figure(snapshot: LoadedSnapshot, subject: Subject) -> Figure:
-    """Take a figure of the total or of a type out of the summary of one snapshot."""
-    summary = sum_up(snapshot)
+def measure_figure(snapshot: LoadedSnapshot, summary: Summary, subject: Subject) -> Figure:
+    """Take a figure of the total or of a type out of the summary of a snapshot."""
     [row] = [row for row in summary.table.to_pylist() if row["type"] == _name_row(subject)]
     value = row[subject.metric]
     if value is None or subject.metric in (row["partial"] or "").split(", "):
@@ -74,11 +73,15 @@ def _explain(snapshot: LoadedSnapshot, metric: str, left_out: Iterable[str] = ()
 
 
 def compare_figures(
-    baseline: LoadedSnapshot, new: LoadedSnapshot, subjects: Iterable[Subject]
+    baseline: LoadedSnapshot, new: LoadedSnapshot, summary: Summary, subjects: Iterable[Subject]
 ) -> dict[Subject, Pair]:
-    """Compare figures of totals and types, as `diff` does."""
+    """Compare figures of totals and types, as `diff` does; ``summary`` is that of the new snapshot.
+
+    It is made anew where the baseline knows less, so that types rest on what both know.
+    """
     scope, pair = find_scope(baseline, new), level_evidence(baseline, new)
-    summaries = compare_summaries(sum_up(pair[0]), sum_up(pair[1]), pair, scope)
+    after = summary if pair[1] is new else sum_up(pair[1])
+    summaries = compare_summaries(sum_up(pair[0]), after, pair, scope)
     if not scope.types:
         summaries = forget_types(summaries)
     rows = {row["type"]: row for row in diff_types(summaries).to_pylist()}
@@ -110,7 +113,8 @@ def _explain_both(pair: tuple[LoadedSnapshot, LoadedSnapshot], row: dict[str, An
             is_untold = row["type"] in find_untold(snapshot)
             reason = _UNTOLD if is_untold else _explain(snapshot, metric)
         elif metric in list_estimates(snapshot.regions, other.regions):
-            reason = find_estimates(snapshot)[metric]
+            # A type may rest on an estimate where the whole side has nothing that is estimated.
+            reason = find_estimates(snapshot).get(metric, _UNKNOWN)
         reasons.append(reason)
     return join_sides(*reasons) or "both sides do not know the same parts of it"
 

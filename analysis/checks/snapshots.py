@@ -16,6 +16,7 @@ from mmpscope.analysis.checks.parts import Named, list_modules_by_name, list_uns
 from mmpscope.analysis.checks.schema import CANNOT_TELL, CHECK, OK, VIOLATED
 from mmpscope.analysis.checks.verdicts import judge_alone, judge_growth, judge_new
 from mmpscope.analysis.mapping_count import count_mappings
+from mmpscope.analysis.summary import Summary, sum_up
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -30,10 +31,15 @@ _LISTS = {RIGHTS: list_unsafe, MODULES: list_modules_by_name}
 
 @dataclass(frozen=True)
 class CheckResult:
-    """`table` has one row a budget (columns of checks.schema.CHECK); `baseline` names its snapshots."""
+    """`table` has one row a budget (columns of checks.schema.CHECK); `baseline` names its snapshots.
+
+    `moved` names those, the new one among them, whose map changed while it was read: their sums are not of
+    one moment.
+    """
 
     table: pa.Table
     baseline: tuple[str, ...]
+    moved: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> str:
@@ -47,10 +53,19 @@ class CheckResult:
         return _EXIT_CODES[self.outcome]
 
 
+class _New(NamedTuple):
+    """The snapshot that is checked, and what is measured of it once for all samples of the baseline."""
+
+    snapshot: LoadedSnapshot
+    summary: Summary
+    alone: dict[Subject, Figure]
+
+
 class _Sample(NamedTuple):
     """What was measured of the new snapshot beside one of the baseline."""
 
     label: str
+    has_moved: bool
     pairs: dict[Subject, Pair]
     names: dict[Subject, Named]
 
@@ -71,38 +86,43 @@ def check(
     asked = choose_default(1, has_mapping_count=is_counted) if budgets is None else budgets
     subjects = list(dict.fromkeys(budget.subject for budget in asked if budget.limit.needs_baseline))
     alone = {s: measure_part(new, s) for s in subjects if s.kind not in (TOTAL, TYPE) and s not in _LISTS}
-    samples = [_measure(each, new, subjects, alone) for each in baseline]
-    samples += [_Sample(each.label, *each.measure(new, subjects)) for each in kept]
+    checked = _New(new, sum_up(new), alone)
+    samples = [_measure(each, checked, subjects) for each in baseline]
+    samples += [
+        _Sample(each.label, each.has_moved, *each.measure(new, checked.summary, subjects)) for each in kept
+    ]
     if budgets is None:
         asked = choose_default(len(samples), has_mapping_count=is_counted)
-    rows = [_judge(budget, new, samples) for budget in asked]
+    rows = [_judge(budget, checked, samples) for budget in asked]
     columns = {field.name: [row[field.name] for row in rows] for field in CHECK}
-    return CheckResult(build_table(CHECK, columns, len(rows)), tuple(sample.label for sample in samples))
+    moved = [*([new.label] if _has_moved(new) else []), *(each.label for each in samples if each.has_moved)]
+    labels = tuple(sample.label for sample in samples)
+    return CheckResult(build_table(CHECK, columns, len(rows)), labels, tuple(moved))
 
 
-def _measure(
-    baseline: LoadedSnapshot,
-    new: LoadedSnapshot,
-    subjects: Sequence[Subject],
-    alone: dict[Subject, Figure],
-) -> _Sample:
+def _has_moved(snapshot: LoadedSnapshot) -> bool:
+    return snapshot.moment.get("map_moved") is True
+
+
+def _measure(baseline: LoadedSnapshot, new: _New, subjects: Sequence[Subject]) -> _Sample:
     figures = [subject for subject in subjects if subject.kind in (TOTAL, TYPE) and subject not in _LISTS]
-    pairs = compare_figures(baseline, new, figures) if figures else {}
-    for subject, after in alone.items():
+    pairs = compare_figures(baseline, new.snapshot, new.summary, figures) if figures else {}
+    for subject, after in new.alone.items():
         pairs[subject] = _put_together(measure_part(baseline, subject), after)
     names = {subject: _LISTS[subject](baseline) for subject in subjects if subject in _LISTS}
-    return _Sample(baseline.label, pairs, names)
+    return _Sample(baseline.label, _has_moved(baseline), pairs, names)
 
 
 def _put_together(before: Figure, after: Figure) -> Pair:
     return Pair(before.value, after.value, join_sides(before.lacking, after.lacking))
 
 
-def _judge(budget: Budget, new: LoadedSnapshot, samples: Sequence[_Sample]) -> dict[str, Any]:
+def _judge(budget: Budget, new: _New, samples: Sequence[_Sample]) -> dict[str, Any]:
     subject = budget.subject
     if subject in _LISTS:
-        return judge_new(budget, _LISTS[subject](new), [sample.names[subject] for sample in samples])
+        return judge_new(budget, _LISTS[subject](new.snapshot), [sample.names[subject] for sample in samples])
     if budget.limit.needs_baseline:
         return judge_growth(budget, [sample.pairs[subject] for sample in samples])
-    measure = measure_figure if subject.kind in (TOTAL, TYPE) else measure_part
-    return judge_alone(budget, measure(new, subject))
+    if subject.kind in (TOTAL, TYPE):
+        return judge_alone(budget, measure_figure(new.snapshot, new.summary, subject))
+    return judge_alone(budget, measure_part(new.snapshot, subject))

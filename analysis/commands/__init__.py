@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.formats.source import Fault
 
-__all__ = ["list_parts", "load_compared", "load_each", "load_pair", "open_each", "warn", "warn_of_faults"]
+__all__ = [
+    "choose_compared",
+    "is_one_file",
+    "list_parts",
+    "load_each",
+    "load_pair",
+    "load_sides",
+    "open_each",
+    "warn",
+    "warn_of_faults",
+]
 
 _MOST_WARNINGS = 10
 """Lines about the files of one folder that are left out."""
@@ -101,19 +111,29 @@ def load_pair(
     return found[0], found[1], None
 
 
-def load_compared(
-    inputs: Sequence[str], reading: Reading, manner: Manner
+def load_sides(inputs: Sequence[str], reading: Reading, manner: Manner) -> list[list[LoadedSnapshot]]:
+    """Load the snapshots of each input; they are read when they are asked for."""
+    return [[each.unread() for each in load_each([name], reading, manner)] for name in inputs]
+
+
+def choose_compared(
+    inputs: Sequence[str], sides: Sequence[Sequence[LoadedSnapshot]]
 ) -> tuple[list[LoadedSnapshot], str | None]:
-    """Load the snapshots to put side by side, two or more; they are read when they are asked for.
+    """Choose the snapshots to put side by side, two or more.
 
     A file alone, or standard input, stands for its first and its last snapshot, which the second value says;
     FILE#0: stands for all of them. Raises UsageError where there is but one.
     """
-    found = list(load_each(inputs, reading, manner))
+    found = [snapshot for side in sides for snapshot in side]
     _refuse_one(found)
-    if len(found) > 2 and len(inputs) == 1 and (inputs[0] == "-" or Path(inputs[0]).is_file()):
+    if len(found) > 2 and is_one_file(inputs):
         return [found[0], found[-1]], f"{_tell_ends(found)} (FILE#0: shows all)"
     return found, None
+
+
+def is_one_file(inputs: Sequence[str]) -> bool:
+    """Tell if the inputs are a file alone, or standard input, of which no snapshots were chosen."""
+    return len(inputs) == 1 and (inputs[0] == "-" or Path(inputs[0]).is_file())
 
 
 def _tell_ends(found: Sequence[LoadedSnapshot]) -> str:

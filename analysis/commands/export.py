@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_TABLES = (
-    "regions, allocations, summary, free, diff, trend, compare, threads, modules, heaps, processes,"
-    " capability"
-)
+_LISTS = "threads, modules, heaps, processes, capability"
+_TABLES = f"regions, allocations, summary, free, diff, diff_processes, trend, compare, {_LISTS}"
 _FORMATS = "csv, parquet, arrow, jsonl, txt, smaps, vmmap-xml, vmmap-csv"
 
 
@@ -84,7 +82,7 @@ def _make_table(
     from mmpscope.analysis.commands.compare import list_compared
     from mmpscope.analysis.commands.trend import list_trends
     from mmpscope.analysis.listing import choose_types
-    from mmpscope.analysis.named_tables import compare, stack_tables
+    from mmpscope.analysis.named_tables import PROCESS_ROLES, compare, stack_tables
     from mmpscope.analysis.progress import follow
 
     chosen = choose_types(types.type)
@@ -97,7 +95,20 @@ def _make_table(
         return list_compared(inputs, how, output)
     if name == "trend":
         return list_trends(inputs, chosen, how, output)
+    if name == PROCESS_ROLES and not chosen:
+        return _compare_processes(inputs, how)
     return stack_tables(follow(load_each(inputs, *how), how[1], output), name, chosen)
+
+
+def _compare_processes(inputs: list[str], how: tuple[Reading, Manner]) -> pa.Table:
+    from mmpscope.analysis.commands import load_sides
+    from mmpscope.analysis.diffs.process_choice import find_sets
+    from mmpscope.analysis.named_tables import compare_processes
+
+    sets = find_sets(inputs, load_sides(inputs, *how))
+    if sets is None:
+        raise UsageError("a table of processes takes inputs with several. Of one process take -t diff")
+    return compare_processes(sets)
 
 
 def _write_smaps(snapshots: Sequence[LoadedSnapshot], output: str, *, force: bool) -> None:

@@ -25,10 +25,10 @@ from mmpscope.analysis.facts import get_number, show_fact
 from mmpscope.analysis.families import find_family
 from mmpscope.analysis.identity import identify
 from mmpscope.analysis.mapping_count import find_counted
-from mmpscope.analysis.summary import summarize
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.summary import Summary
 
 __all__ = ["KeptSnapshot", "read_baseline"]
 
@@ -87,10 +87,15 @@ class KeptSnapshot:
         """File and number, as it was when it was read."""
         return str(self.capture["input"])
 
+    @property
+    def has_moved(self) -> bool:
+        """Whether the map changed while it was read."""
+        return self.capture["map_moved"] is True
+
     def measure(
-        self, new: LoadedSnapshot, subjects: Sequence[Subject]
+        self, new: LoadedSnapshot, summary: Summary, subjects: Sequence[Subject]
     ) -> tuple[dict[Subject, Pair], dict[Subject, Named]]:
-        """Measure the subjects of a check beside the new snapshot: figures, and things by name."""
+        """Measure what is checked, beside the new snapshot, of which `summary` is: figures, and names."""
         pairs: dict[Subject, Pair] = {}
         names: dict[Subject, Named] = {}
         for subject in subjects:
@@ -99,9 +104,10 @@ class KeptSnapshot:
             elif subject == MODULES:
                 names[subject] = self._list_modules()
             elif subject.kind == TOTAL:
-                pairs[subject] = self._compare_totals(new, subject.metric)
+                pairs[subject] = self._compare_totals(new, summary, subject.metric)
             else:
-                after = measure_figure(new, subject) if subject.kind == TYPE else measure_part(new, subject)
+                is_type = subject.kind == TYPE
+                after = measure_figure(new, summary, subject) if is_type else measure_part(new, subject)
                 before = self._measure(subject, new)
                 pairs[subject] = Pair(before.value, after.value, join_sides(before.lacking, after.lacking))
         return pairs, names
@@ -132,11 +138,11 @@ class KeptSnapshot:
                 return str(row["reason"] or row["state"])
         return None
 
-    def _compare_totals(self, new: LoadedSnapshot, metric: str) -> Pair:
+    def _compare_totals(self, new: LoadedSnapshot, summary: Summary, metric: str) -> Pair:
         """Add up on both sides the types that both know."""
         if (lacking := join_sides(self._lacking, find_extent(new).reason)) is not None:
             return Pair(None, None, lacking)
-        after = {row["type"]: row for row in summarize(new).to_pylist()}
+        after = {row["type"]: row for row in summary.table.to_pylist()}
         sums, left_out = [0, 0], []
         for kind, row in self._summary.items():
             if kind in ("Total", "Free"):

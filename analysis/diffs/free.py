@@ -12,6 +12,7 @@ from mmpscope.analysis.diffs.scope import Scope
 from mmpscope.analysis.extent import ALL
 from mmpscope.analysis.freespace import find_snapshot_holes
 from mmpscope.analysis.mapping_count import find_counted
+from mmpscope.analysis.space import find_guessed_window
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["diff_free"]
 
 _NAMED = 3
+_SECTIONS = ", ."
+_LOWEST, _HIGHEST = "the start of the space", "its end"
 
 
 class _Hole(NamedTuple):
@@ -35,12 +38,15 @@ def diff_free(a: LoadedSnapshot, b: LoadedSnapshot, scope: Scope, *, same_instan
     """Compare the largest free blocks of both sides (columns of diffs.schema.DIFF_FREE): one row, or none.
 
     Which regions did it is told within one instance: those of b that lie in what was the largest block of a,
-    and those of a that lie in what is the largest of b, where there is such a change. Of equally large blocks
-    the lowest counts. None where a side does not list all its regions or has no free block.
+    and those of a that lie in what is the largest of b, where there is such a change. Of two instances, no
+    region of one can have taken room of the other; between which regions the blocks lie is told of any. Of
+    equally large blocks the lowest counts. None where a side does not list all its regions or has no free
+    block. Where one range of addresses is a guess, the other decides what both have.
     """
     if scope.regions != ALL:
         return build_table(DIFF_FREE, {}, 0)
-    before, after = _find_largest(a), _find_largest(b)
+    window = find_guessed_window(a.usable_range, b.usable_range)
+    before, after = (_find_largest(side, window) for side in (a, b))
     if before is None or after is None:
         return build_table(DIFF_FREE, {}, 0)
     delta = after.size - before.size
@@ -50,17 +56,31 @@ def diff_free(a: LoadedSnapshot, b: LoadedSnapshot, scope: Scope, *, same_instan
         "taken_by": _name_regions(b, before) if same_instance else None,
         "given_back_by": _name_regions(a, after) if same_instance else None,
     }
-    for side, hole in (("a", before), ("b", after)):
+    for side, snapshot, hole in (("a", a, before), ("b", b, after)):
         row |= {f"address_{side}": hole.start, f"end_{side}": hole.end, f"size_{side}": hole.size}
+        row[f"between_{side}"] = _name_neighbours(snapshot, hole)
     return build_table(DIFF_FREE, {name: [value] for name, value in row.items()}, 1)
 
 
-def _find_largest(snapshot: LoadedSnapshot) -> _Hole | None:
-    free = find_snapshot_holes(snapshot).free
+def _find_largest(snapshot: LoadedSnapshot, window: tuple[int, int] | None) -> _Hole | None:
+    free = find_snapshot_holes(snapshot, window).free
     if not len(free):
         return None
     row = int(np.argmax(free.size))
     return _Hole(int(free.start[row]), int(free.end[row]))
+
+
+def _name_neighbours(snapshot: LoadedSnapshot, hole: _Hole) -> str | None:
+    """Name what a hole lies between, as in `Heap [heap] and Image libc.so r--p`; None with neither."""
+    columns = RawColumns(snapshot.regions)
+    start, end = (columns.numbers(name).values for name in ("address", "end"))
+    rows = np.flatnonzero(find_counted(snapshot.regions))
+    below, above = rows[end[rows] <= np.uint64(hole.start)], rows[start[rows] >= np.uint64(hole.end)]
+    if not len(below) and not len(above):
+        return None
+    lower = _name_kind(columns, int(below[np.argmax(end[below])])) if len(below) else _LOWEST
+    upper = _name_kind(columns, int(above[np.argmin(start[above])])) if len(above) else _HIGHEST
+    return f"{lower} and {upper}"
 
 
 def _name_regions(snapshot: LoadedSnapshot, hole: _Hole) -> str | None:
@@ -77,7 +97,12 @@ def _name_regions(snapshot: LoadedSnapshot, hole: _Hole) -> str | None:
 
 
 def _name_region(columns: RawColumns, row: int) -> str:
-    words = [columns.text(name) for name in ("type", "protection", "details")]
-    told = [text.values[int(text.codes[row])] for text in words]
     size, start = (int(columns.numbers(name).values[row]) for name in ("size", "address"))
-    return f"{' '.join(filter(None, told))}, {size >> 10:,} KiB at {start:x}"
+    return f"{_name_kind(columns, row)}, {size >> 10:,} KiB at {start:x}"
+
+
+def _name_kind(columns: RawColumns, row: int) -> str:
+    """Name a region without its place, as in `Image rw-p libc.so`; the sections in it are no name."""
+    texts = [columns.text(name) for name in ("type", "protection", "details")]
+    words = [text.values[int(text.codes[row])] or "" for text in texts]
+    return " ".join(filter(None, [*words[:2], words[2].partition(_SECTIONS)[0]]))

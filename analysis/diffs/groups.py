@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["GROUPINGS", "group_changes"]
 
 _BY_TYPE = ("type", "rule")
-_NONE = "(none)"
 _NO_REGION = "(no region)"
 _SEPARATOR = re.compile(r"[/\\]")
 
@@ -37,11 +36,11 @@ def group_changes(
 ) -> pa.Table:
     """Compare two snapshots group by group (columns of diffs.schema.DIFF_ROWS), in both modes alike.
 
-    ``by`` is one of GROUPINGS; ``unit`` names the group, (none) what has no such fact, and (no region) what
-    the total has besides: page tables. ``types`` of memory alone are grouped; none stands for all. Every
-    region is in one group, so that figures add up to those of the total, or of these types. Groups that are
-    the same are left out. Nothing is listed where a side does not list all its regions. Raises UsageError for
-    another word, CannotTellError for types and rules that rest on other facts on either side.
+    ``by`` is one of GROUPINGS; ``unit`` names the group, as in (no module) what has no such fact, and (no
+    region) what the total has besides: page tables. ``types`` of memory alone are grouped; none stands for
+    all. Every region is in one group, so that figures add up to those of the total, or of these types. Groups
+    that are the same are left out. Nothing is listed where a side does not list all its regions. Raises
+    UsageError for another word, CannotTellError for types and rules that rest on other facts on either side.
     """
     if by not in GROUPINGS:
         raise UsageError(f"{by} is nothing to group by. Choose one of {', '.join(GROUPINGS)}")
@@ -63,7 +62,7 @@ def _group(pair: tuple[LoadedSnapshot, LoadedSnapshot], by: str, types: Sequence
     before, after = read_sides(a, b)
     metrics = list_compared(before, after)
     one, two = describe_units(a, before), describe_units(b, after)
-    names = [GROUPINGS[by](each).fill(Text.repeat(_NONE, len(each.kind))) for each in (one, two)]
+    names = [GROUPINGS[by](each).fill(Text.repeat(f"(no {by})", len(each.kind))) for each in (one, two)]
     keys, split = combine_codes(join_sides(*names)), len(one.kind)
     sides = []
     for each, own in ((one, keys[:split]), (two, keys[split:])):
@@ -105,7 +104,7 @@ def _name_files(units: Units, name: Callable[[str], str], *, images_only: bool =
 
 
 def _name_parents(path: str) -> str:
-    return path[: len(path) - len(_SEPARATOR.split(path)[-1])] or _NONE
+    return path[: len(path) - len(_SEPARATOR.split(path)[-1])] or "(no directory)"
 
 
 def _name_lasts(path: str) -> str:

@@ -10,6 +10,7 @@ from mmpscope.analysis.columns import Bools, Numbers, Text
 from mmpscope.analysis.diffs.files import FILE_MATCHES, match_files
 from mmpscope.analysis.diffs.keyed import Keyed, combine_codes, compare_keyed, join_sides, number_keys
 from mmpscope.analysis.diffs.matching import describe_matching
+from mmpscope.analysis.diffs.rights import RIGHTS_MATCHES, join_rights
 from mmpscope.analysis.diffs.rows import WORDS, Figures, build_rows, choose_words, find_unknown, name_masks
 from mmpscope.analysis.diffs.schema import SAME
 from mmpscope.analysis.diffs.units import COHORT, FILE, KINDS, NAME, ROLE, STACK, Units, name_size_class
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Matched", "diff_instances"]
 
-_MATCHES = (*FILE_MATCHES, *KINDS[FILE + 1 :])
-"""Word and confidence of every way to match, by number: those of files, then those of other kinds."""
+_RIGHTS = len(FILE_MATCHES) + len(KINDS) - 1
+_MATCHES = (*FILE_MATCHES, *KINDS[FILE + 1 :], *RIGHTS_MATCHES)
+"""Word and confidence of every way to match, by number: those of files, of other kinds, of other rights."""
 
 
 class Matched(NamedTuple):
@@ -42,7 +44,7 @@ def diff_instances(a: Units, b: Units, metrics: tuple[str, ...]) -> Matched:
     )
     seen = _find_first(keys, count)
     kinds = np.concatenate([a.kind, b.kind])[seen]
-    altered = _find_altered(one, two, kinds)
+    altered = _find_altered(one, two, kinds) | (how[seen] >= _RIGHTS)
     unknown = name_masks(find_unknown(figures, metrics))
     words = choose_words(one.half.exists, two.half.exists, figures, altered)
     changed = np.flatnonzero((words != WORDS.index(SAME)) | ~unknown.is_null)
@@ -77,7 +79,9 @@ def _number_units(a: Units, b: Units) -> tuple[NDArray[np.int64], NDArray[np.int
         file + 1,
     )
     of_file = np.array([*matches.how, 0], np.int64)[file]
-    return keys, np.where(kind == FILE, of_file, len(FILE_MATCHES) - 1 + kind)
+    how = np.where(kind == FILE, of_file, len(FILE_MATCHES) - 1 + kind)
+    keys, joined = join_rights(keys, file, a, b)
+    return keys, np.where(joined, _RIGHTS + (kind != FILE), how)
 
 
 def _find_first(keys: NDArray[np.int64], count: int) -> Rows:

@@ -122,12 +122,17 @@ def _both(name: str, pair: Pair) -> Row:
 def diff_threads(a: pa.Table, b: pa.Table, *, same_instance: bool = True) -> pa.Table:
     """List the threads that came, went or changed their name (columns of diffs.schema.DIFF_THREADS), by id.
 
-    A thread is known by its id and its start time; an id alone may have been given again. Between two
-    instances it is known by its name, as many of one name as both have.
+    A thread is known by its id and its start time; an id alone may have been given again, but is all that
+    there is where a side tells no start times. Between two instances it is known by its name, as many of one
+    name as both have; where a side tells no names, nothing is listed.
     """
     left, right = ([*_list_rows(side, "tid", "starttime", "name", "state")] for side in (a, b))
-    pairs = _pair(left, right, ("tid", "starttime") if same_instance else ("name",))
-    pairs = [(one, two) for one, two in pairs if one and two and one["name"] != two["name"]]
+    keys: tuple[str, ...] = ("tid", "starttime") if same_instance else ("name",)
+    keys = tuple(key for key in keys if _is_told(left, key) and _is_told(right, key))
+    if not keys:
+        left, right = [], []
+    pairs = _pair(left, right, keys)
+    pairs = [(one, two) for one, two in pairs if one and two and _is_renamed(one, two)]
     pairs += [(row, None) for row in left] + [(None, row) for row in right]
     rows = []
     for pair in pairs:
@@ -136,6 +141,15 @@ def diff_threads(a: pa.Table, b: pa.Table, *, same_instance: bool = True) -> pa.
         row = {"word": word, "tid": known.get("tid"), "starttime": known.get("starttime")}
         rows.append(row | _both("name", pair) | _both("state", pair))
     return _build(DIFF_THREADS, sorted(rows, key=lambda row: (row["tid"] or 0, row["starttime"] or 0)))
+
+
+def _is_told(rows: list[Row], name: str) -> bool:
+    return any(row[name] is not None for row in rows)
+
+
+def _is_renamed(one: Row, two: Row) -> bool:
+    """Tell if both have a name, and not the same; what one does not tell is no change."""
+    return None not in (one["name"], two["name"]) and one["name"] != two["name"]
 
 
 def _build(fields: tuple[Field, ...], rows: list[Row]) -> pa.Table:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Bools, Numbers, Text, Uints
-from mmpscope.analysis.diffs.notes import CLEAN, describe_growth, subtract_deltas
+from mmpscope.analysis.diffs.notes import CLEAN, HUGETLB, describe_growth, subtract_deltas
 from mmpscope.analysis.diffs.schema import CHANGED, DIFF_ROWS, GONE, GROWN, METRICS, MOVED, NEW, SAME, SHRUNK
 from mmpscope.analysis.diffs.sides import Side
 from mmpscope.analysis.exact_sums import Deltas, Spans, subtract, sum_spans
@@ -93,6 +93,7 @@ def compare_halves(a: tuple[Side, Half], b: tuple[Side, Half]) -> Figures:
 def _sum_half(side: Side, half: Half) -> dict[str, Numbers]:
     sums = {name: sum_spans(side.numbers(name), half.spans) for name in METRICS}
     sums[CLEAN] = sum_spans(_find_clean(side), half.spans)
+    sums[HUGETLB] = sum_spans(side.numbers("Shared_Hugetlb") + side.numbers("Private_Hugetlb"), half.spans)
     if half.whole is not None:
         sums = {name: numbers.only(half.whole) for name, numbers in sums.items()}
     if half.sizes is not None:

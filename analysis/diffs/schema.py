@@ -81,8 +81,8 @@ DIFF_ROWS = (
         "string",
         "",
         "how the two sides were matched: address, backing or summary; between instances path+build id, "
-        "build id, path, path without version, file name, name, role, thread, cohort; by, and what of, for "
-        "groups",
+        "build id, path, path without version, file name, name, role, thread, cohort, file+size and "
+        "size (alike but for their rights); by, and what of, for groups",
     ),
     Field("confidence", "string", "", "high, medium or low: how sure that match is"),
     Field("unit", "string", "", "what was matched, wherever it lies; null where that is told by address"),
@@ -162,6 +162,7 @@ DIFF_FREE = (
     *_both_sides("end", "uint64", "address", "first byte after it"),
     *_both_sides("size", "uint64", "bytes", "its size"),
     Field("size_delta", "int64", "bytes", "size_b - size_a"),
+    *_both_sides("between", "string", "", "regions on either side of it; null at both ends of the space"),
     Field("taken_by", "string", "", "regions after that lie in what was the largest block before"),
     Field("given_back_by", "string", "", "regions before that lie in what is the largest block after"),
 )

@@ -28,12 +28,18 @@ class Scope(NamedTuple):
     types: bool
     """Whether the types of memory rest on the same facts on both sides."""
 
-    def describe(self) -> str | None:
-        """Say which regions and totals are not compared; None where all are, or nothing is known at all."""
+    def describe(self, *, by_address: bool = True) -> str | None:
+        """Say which regions and totals are not compared; None where all are, or nothing is known at all.
+
+        What is matched by what it is takes all regions of both sides.
+        """
         if NOTHING in (self.regions, self.totals) and TOTALS not in self._shown:
             return None
         if self.regions == SOME:
             sides = self._name(SOME, "lists", "list")
+            if not by_address:
+                rest = "nothing is compared" if self.totals == SOME else "only totals are compared"
+                return f"{sides} not all regions: {rest} of two processes then"
             told = f"{sides} not all regions: only those that both list, from the same start to the same end"
             return f"{told}, are compared, and no totals" if self.totals == SOME else f"{told}, are compared"
         if self.regions == NOTHING:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.facts import get_number, show_fact
-from mmpscope.analysis.identity import identify
+from mmpscope.analysis.identity import identify, read_program
 from mmpscope.analysis.mapping_count import count_mappings
 from mmpscope.analysis.summary import summarize
 from mmpscope.analysis.totals import TOTAL
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.diffs.snapshots import DiffResult
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["Series", "Step", "put_ends", "read_series"]
+__all__ = ["Series", "Step", "number_instances", "read_series"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,8 @@ class Step:
     """One snapshot of several: what it is, and what its summary tells.
 
     ``totals`` has every figure, ``types`` the figure asked for by type; ``partial`` and ``partial_types`` are
-    the keys of those that leave out what is not known.
+    the keys of those that leave out what is not known. ``instance`` is the same for snapshots of one process
+    only; None where that is not known.
     """
 
     label: str
@@ -33,6 +33,8 @@ class Step:
     pid: int | None
     time_ns: int | None
     clock: tuple[str, int] | None
+    program: str | None
+    instance: tuple[object, ...] | None
     totals: dict[str, int | None]
     types: dict[str, int | None]
     partial: frozenset[str]
@@ -53,7 +55,7 @@ def read_series(snapshots: list[LoadedSnapshot], metric: str, *, as_given: bool)
     """Read several snapshots one after the other, and keep the tables of those only that may be an end.
 
     ``snapshots`` is emptied. They are put in the order of the monotonic clock where all are of one boot and
-    tell it, unless ``as_given``.
+    one program and tell it, unless ``as_given``.
     """
     steps: list[Step] = []
     held: dict[int, LoadedSnapshot] = {}
@@ -70,16 +72,19 @@ def read_series(snapshots: list[LoadedSnapshot], metric: str, *, as_given: bool)
 
 
 def _order(steps: Sequence[Step]) -> list[int]:
-    """Order steps by the clock of their boot; as they are where that does not tell."""
+    """Order steps by the clock of their boot; as they are where that does not tell, or they are unlike."""
     clocks = [step.clock for step in steps]
     given = list(range(len(steps)))
-    if len({clock and clock[0] for clock in clocks}) > 1 or None in clocks:
+    programs = {step.program for step in steps} - {None}
+    if len(programs) > 1 or len({clock and clock[0] for clock in clocks}) > 1 or None in clocks:
         return given
     return sorted(given, key=lambda at: clocks[at] or ("", 0))
 
 
 def _read_step(snapshot: LoadedSnapshot, metric: str) -> Step:
-    boot, mono = identify(snapshot).boot, get_number(snapshot.moment, "mono_ns")
+    identity, mono = identify(snapshot), get_number(snapshot.moment, "mono_ns")
+    program = read_program(snapshot)
+    known = (identity.boot, identity.pid, identity.start_time)
     rows: dict[str, dict[str, Any]] = {row["type"]: row for row in summarize(snapshot).to_pylist()}
     total = rows.pop(TOTAL)
     return Step(
@@ -87,7 +92,9 @@ def _read_step(snapshot: LoadedSnapshot, metric: str) -> Step:
         name=show_fact(snapshot.process.get("name")),
         pid=get_number(snapshot.process, "pid"),
         time_ns=get_number(snapshot.moment, "time_ns"),
-        clock=None if boot is None or mono is None else (boot, mono),
+        clock=None if identity.boot is None or mono is None else (identity.boot, mono),
+        program=program,
+        instance=None if None in known else (*known, identity.pid_namespace, program),
         totals={name: total[name] for name in METRICS},
         types={type_: row[metric] for type_, row in rows.items()},
         partial=frozenset(_list_partial(total)),
@@ -100,25 +107,10 @@ def _list_partial(row: dict[str, Any]) -> list[str]:
     return (row["partial"] or "").split(", ") if row["partial"] else []
 
 
-def put_ends(steps: Sequence[Step], result: DiffResult) -> list[Step]:
-    """Take the figures of the first and the last step from their comparison, so that changes add up.
-
-    It may leave out what only one of the two knows, or take the type of a region from fewer facts.
-    """
-    return [_replace(steps[0], result, "a"), *steps[1:-1], _replace(steps[-1], result, "b")]
-
-
-def _replace(step: Step, result: DiffResult, side: str) -> Step:
-    totals = result.totals.to_pylist()
-    types = [row for row in result.types.to_pylist() if row["type"] != TOTAL]
-    metric = result.metric
-    partial = {row["type"] for row in types if metric in (row[f"partial_{side}"] or "").split(", ")}
-    return Step(
-        **{
-            **vars(step),
-            "totals": {row["metric"]: row[side] for row in totals},
-            "types": {row["type"]: row[f"{metric}_{side}"] for row in types},
-            "partial": frozenset(row["metric"] for row in totals if row[f"partial_{side}"]),
-            "partial_types": frozenset(partial),
-        }
-    )
+def number_instances(steps: Sequence[Step]) -> list[int | None]:
+    """Number the processes that the steps are of from 1, as they come; None where that is not known."""
+    numbers: dict[tuple[object, ...], int] = {}
+    return [
+        None if step.instance is None else numbers.setdefault(step.instance, len(numbers) + 1)
+        for step in steps
+    ]

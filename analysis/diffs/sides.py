@@ -45,7 +45,7 @@ ESTIMATES = ("committed", "private")
 OUTSIDE = ("Page Table", "Unusable")
 """Rows of a summary that its total has and that no region is a part of."""
 _BACKING = ("dev_major", "dev_minor", "inode", "offset", "path")
-_SHOWN = ("details", "Private_Clean", "Shared_Clean")
+_SHOWN = ("details", "Private_Clean", "Shared_Clean", "Shared_Hugetlb", "Private_Hugetlb")
 
 
 @dataclass(frozen=True)

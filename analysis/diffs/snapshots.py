@@ -14,7 +14,7 @@ from mmpscope.analysis.diffs.movers import choose_movers
 from mmpscope.analysis.diffs.parts import diff_modules, diff_threads
 from mmpscope.analysis.diffs.ranges import diff_ranges
 from mmpscope.analysis.diffs.rest import diff_rest
-from mmpscope.analysis.diffs.schema import DIFF_MATCHING, DIFF_ROWS, METRICS
+from mmpscope.analysis.diffs.schema import DIFF_MATCHING, DIFF_ROWS, METRICS, SAME
 from mmpscope.analysis.diffs.scope import Scope, find_scope
 from mmpscope.analysis.diffs.segments import split_facts
 from mmpscope.analysis.diffs.sharing import share_addresses
@@ -89,9 +89,10 @@ class DiffResult:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changed that can be compared."""
+        """Whether nothing changed that can be compared; a row that is only in part unknown is no change."""
         changed = any(delta for delta in self.totals.column("delta").to_pylist())
-        listed = (self.components, self.ranges, self.modules, self.threads)
+        changed |= any(word != SAME for word in self.components.column("word").unique().to_pylist())
+        listed = (self.ranges, self.modules, self.threads)
         return not changed and not any(table.num_rows for table in listed)
 
     def to_tables(self) -> dict[str, pa.Table]:
@@ -203,23 +204,30 @@ def _can_match(scope: Scope) -> bool:
 
 
 def _choose_mode(asked: str | None, identity: Comparison, scope: Scope, *, is_apart: bool) -> tuple[str, str]:
-    told = f"{identity.verdict} ({identity.reason})"
-    limits = f"; {limit}" if (limit := scope.describe()) else ""
-    types = "" if scope.types else _OTHER_TYPES
     if asked not in (None, SAME_MODE, DIFFERENT_MODE):
         raise UsageError(f"{asked} is no mode of a diff. Choose {SAME_MODE} or {DIFFERENT_MODE}")
-    if asked is not None:
-        types = types if asked == SAME_MODE else f"; {_MATCHED}" if _can_match(scope) else ""
+    told = f"{identity.verdict} ({identity.reason})"
+    types = "" if scope.types else _OTHER_TYPES
+    limits = f"; {limit}" if (limit := scope.describe()) else ""
+    if asked == SAME_MODE:
         return asked, f"{told}; compared as asked, mode {asked}{limits}{types}"
-    how = _MATCHED if _can_match(scope) else _WITHOUT_ADDRESSES
-    if identity.verdict == DIFFERENT_INSTANCES:
-        return DIFFERENT_MODE, f"{told}; {how}{limits}"
-    if is_apart:
-        guess = "and no address in common: taken for two processes"
-        return DIFFERENT_MODE, f"{told}, {guess}; {how}{limits}"
-    if identity.verdict == SAME_INSTANCE:
+    if asked is None and identity.verdict == SAME_INSTANCE:
         return SAME_MODE, f"{told}{limits or '; regions are compared by address'}{types}"
-    return SAME_MODE, f"{told}; taken for one instance{limits or ', and regions compared by address'}{types}"
+    if asked is None and identity.verdict != DIFFERENT_INSTANCES and not is_apart:
+        how = limits or ", and regions compared by address"
+        return SAME_MODE, f"{told}; taken for one instance{how}{types}"
+    if asked is not None:
+        told = f"{told}; compared as asked, mode {asked}"
+    elif is_apart:
+        told = f"{told}, and no address in common: taken for two processes"
+    return DIFFERENT_MODE, "; ".join(filter(None, (told, *_describe_matching(scope))))
+
+
+def _describe_matching(scope: Scope) -> tuple[str | None, str | None]:
+    """Say what of two instances is compared, and what limits that."""
+    if scope.regions == SOME:
+        return None, scope.describe(by_address=False)
+    return _MATCHED if _can_match(scope) else _WITHOUT_ADDRESSES, scope.describe(by_address=False)
 
 
 def _diff_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot], scope: Scope) -> tuple[pa.Table, pa.Table]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text
-from mmpscope.analysis.diffs.notes import CLEAN
+from mmpscope.analysis.diffs.notes import CLEAN, HUGETLB
 from mmpscope.analysis.diffs.rows import (
     WORDS,
     Figures,
@@ -26,6 +26,7 @@ from mmpscope.analysis.exact_sums import Deltas, subtract
 from mmpscope.analysis.extent import NOTHING, SOME, find_extent
 from mmpscope.analysis.families import find_family
 from mmpscope.analysis.intervals import Rows
+from mmpscope.analysis.space import find_guessed_window
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -79,21 +80,25 @@ def compare_summaries(before: Summary, after: Summary, pair: Pair, scope: Scope)
     """Subtract one summary from another.
 
     A delta is unknown where either side leaves something out: what was not counted before is no growth. So it
-    is where one side only estimates what the other knows.
+    is where one side only estimates what the other knows, and of free space where nobody states its bounds.
     """
     types: list[str] = before.table.column("type").to_pylist()
     a, b = RawColumns(before.table), RawColumns(after.table)
     names = (*METRICS, *_MORE)
     partial = tuple({name: _find_partial(side, name) for name in names} for side in (a, b))
     one, two = ({name: side.numbers(name) for name in names} for side in (a, b))
-    one[CLEAN] = two[CLEAN] = Numbers.unknown(len(types))
+    hidden = {name: Numbers.unknown(len(types)) for name in (CLEAN, HUGETLB)}
+    one, two = one | hidden, two | hidden
     unlike = {name: partial[0][name] | partial[1][name] for name in names}
+    if find_guessed_window(*(side.usable_range for side in pair)) is not None:
+        for name in ("size", *_MORE):
+            unlike[name] = unlike[name] | np.array([type_ == _FREE for type_ in types])
     estimates = _list_estimates(pair)
     if estimates:
         exact = _find_exact(types, one, pair) & _find_exact(types, two, pair)
         unlike |= {name: unlike[name] | ~exact for name in estimates}
     deltas = {name: subtract(two[name].only(~unlike[name]), one[name]) for name in names}
-    deltas[CLEAN] = subtract(two[CLEAN], one[CLEAN])
+    deltas |= {name: subtract(numbers, numbers) for name, numbers in hidden.items()}
     summaries = Summaries(types, Figures(one, two, deltas), (partial[0], partial[1]), {})
     totals = {
         name: _compare_total(summaries, name, (before.left_out[name], after.left_out[name]), scope)

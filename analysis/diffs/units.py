@@ -2,7 +2,7 @@
 
 A unit is a part of a file, the stacks of the threads of one name, memory of one name, the main heap, or a
 cohort: all blocks without a name of one type, right, state and size. A block is an allocation with its
-guards, or like neighbours, which the kernel may merge or not.
+guards, or like neighbours, which the kernel may merge or not, with the islands of other rights inside.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = [
+    "BSS",
     "COHORT",
     "FILE",
     "KINDS",
@@ -39,7 +40,8 @@ KINDS = ((None, None), ("name", "high"), ("role", "high"), ("thread", "high"), (
 """Word and confidence of a match, by kind; that of a file is its own."""
 
 _ROLES = ("main heap", "main stack")
-_GUARD, _BSS = "guard", ".bss"
+_GUARD, BSS = "guard", ".bss"
+_SINGLE = ("Stack", "Image", "Mapped File")
 _FILE = re.compile(r"(/|[A-Za-z]:\\|\\)(?!dev/zero|zero \(deleted\)|memfd:|SYSV[0-9a-f]{8}|anon_hugepage)")
 _NO_NAME = re.compile(r"(/dev)?/zero( \(deleted\))?|/anon_hugepage.*|/?SYSV0{8}.*")
 _DELETED = " (deleted)"
@@ -93,8 +95,9 @@ def describe_units(snapshot: LoadedSnapshot, side: Side) -> Units:
     """Tell of each region of a side (read_side of the regions of the snapshot) which unit it is a part of."""
     texts = {n: side.columns.text(n).take(side.rows) for n in ("type", "subtype", "protection", "state")}
     path = _read_paths(side)
-    begins, of = _find_blocks(side, texts, path)
-    speaks = _choose_speaking(texts["subtype"], begins, of)
+    islands = _find_islands(side, texts, path)
+    begins, of = _find_blocks(side, texts, path, islands)
+    speaks = np.where(islands, np.arange(len(of)), _choose_speaking(texts["subtype"], begins, of))
     files, file = _find_files(snapshot, side, path, texts["type"])
     subtype = texts["subtype"].take(speaks)
     is_stack = texts["type"].equals("Stack")
@@ -107,7 +110,7 @@ def describe_units(snapshot: LoadedSnapshot, side: Side) -> Units:
     kind[subtype.equals(*_ROLES)] = ROLE
     is_cohort, is_file = kind == COHORT, kind == FILE
     name = _choose(kind, {NAME: names, ROLE: subtype, STACK: threads, COHORT: subtype})
-    own = texts["subtype"].only(texts["subtype"].equals(_BSS)).fill(texts["protection"])
+    own = texts["subtype"].only(texts["subtype"].equals(BSS)).fill(texts["protection"])
     sizes = side.numbers("size").values
     sizes = np.add.reduceat(sizes, np.flatnonzero(begins))[of] if len(of) else sizes
     classes = find_size_class(sizes)
@@ -156,17 +159,40 @@ def _shorten(name: str) -> str | None:
     return _NUMBER.sub("", name.removesuffix(_DELETED))
 
 
-def _find_blocks(side: Side, texts: dict[str, Text], path: Text) -> tuple[Bools, Rows]:
+def _find_islands(side: Side, texts: dict[str, Text], path: Text) -> Bools:
+    """Return which regions are a part of a block that has other rights, as mprotect in its middle leaves it.
+
+    Nameless memory between two larger regions that are like each other. Where it has no access it is a guard,
+    which sets blocks apart.
+    """
+    sizes = side.numbers("size").values
+    found = np.zeros(len(sizes), np.bool_)
+    if len(sizes) < 3:
+        return found
+    touches = side.starts[1:] == side.ends[:-1]
+    inside = touches[:-1] & touches[1:] & path.is_null[1:-1]
+    inside &= sizes[1:-1] < np.minimum(sizes[:-2], sizes[2:])
+    for text in (*texts.values(), path):
+        inside &= text.codes[:-2] == text.codes[2:]
+    for name in ("type", "subtype", "state"):
+        inside &= texts[name].codes[1:-1] == texts[name].codes[:-2]
+    is_guard = texts["protection"].match(lambda rights: rights.startswith("---"))
+    found[1:-1] = inside & ~(texts["type"].equals(*_SINGLE) | is_guard)[1:-1]
+    return found
+
+
+def _find_blocks(side: Side, texts: dict[str, Text], path: Text, islands: Bools) -> tuple[Bools, Rows]:
     """Return where a block begins, by address, and the number of the block of each region.
 
-    A block goes on within an allocation, and where like memory without a file touches.
+    A block goes on within an allocation, where like memory without a file touches, and round islands.
     """
     begins = np.ones(len(side.rows), np.bool_)
     allocation = side.numbers("allocation")
     like = side.starts[1:] == side.ends[:-1]
     for text in (*texts.values(), path):
         like &= text.codes[1:] == text.codes[:-1]
-    like &= ~texts["type"].equals("Stack", "Image", "Mapped File")[1:]
+    like &= ~texts["type"].equals(*_SINGLE)[1:]
+    like |= islands[1:] | islands[:-1]
     one = (allocation.values[1:] == allocation.values[:-1]) & (allocation.is_known[1:])
     begins[1:] = ~(like | one)
     return begins, np.cumsum(begins) - 1

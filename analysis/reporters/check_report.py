@@ -12,7 +12,7 @@ from mmpscope.analysis.checks.schema import CANNOT_TELL, CHECK, OK, VIOLATED
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.output import open_output
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_count, show_kib
-from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot
+from mmpscope.analysis.reporters.head import MOVED, describe_capability, describe_snapshot
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
@@ -41,13 +41,15 @@ def report_check(new: LoadedSnapshot, result: CheckResult, budget: str | None) -
         "budget": budget,
         "outcome": result.outcome,
         "exit_code": result.exit_code,
+        "map_moved": list(result.moved),
     }
     label = new.label
 
     def draw(screen: Screen) -> list[str]:
         lines = [line for row in rows if row["verdict"] != OK for line in _draw_row(row, screen)]
         end = screen.wrap(show_name(f"{label}: {_count_words(rows, result)}"), "    ")
-        return [*([*_draw_table(rows, screen), ""] if screen.verbose else []), *lines, *end]
+        moved = screen.wrap(show_name(f"{', '.join(result.moved)}: {MOVED}"), "    ") if result.moved else []
+        return [*([*_draw_table(rows, screen), ""] if screen.verbose else []), *lines, *moved, *end]
 
     return Report("check", draw, facts, result.table, rows)
 

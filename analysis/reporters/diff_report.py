@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.diffs.matching import summarize_matching
-from mmpscope.analysis.diffs.schema import CHANGED, DIFF_TABLES, MOVED, OTHERS, SHRUNK
+from mmpscope.analysis.diffs.schema import CHANGED, DIFF_TABLES, OTHERS
 from mmpscope.analysis.diffs.snapshots import SAME_MODE
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.extent import ALL, NOTHING, SOME
 from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_address, show_count, show_kib
+from mmpscope.analysis.reporters.diff_parts import draw_free, draw_modules, draw_threads, pick_side, show_both
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_heads
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.report import Report
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["TITLES", "report_diff"]
 
 Row = dict[str, Any]
-Show = Callable[[Sequence[Row]], list[TextColumn]]
 
 TITLES = {
     "size": "Size",
@@ -49,6 +49,8 @@ _ALWAYS = ("size", "committed", "private", "total_ws", "private_ws", "shareable_
 """VMMap's figures."""
 _WHERE_CHANGED = ("swap", "lazyfree", "thp")
 """They explain a change of the others; what is in neither list appears in verbose."""
+_FACTS = ("type", "state", "protection")
+"""What a range has, besides its backing."""
 _NO_REGIONS = ("Page Table", "Unusable")
 _WORTH = {
     "size": KEEP,
@@ -58,33 +60,31 @@ _WORTH = {
     "private_ws": 20,
     "shareable_ws": 18,
 }
+_BY_MORE_THAN_RIGHTS = ("file+size", "size", "name", "role")
+"""Ways to match units by which rights may differ between the two sides."""
 _NARROW = 24
 _AT_LEAST = "+"
 """Behind a total of what is known, as in a summary."""
+_NAMED = 3
+"""Units that a note names; the others are counted."""
 _REASONS = 6
 """Lines of reasons that stand below an answer; all of them in verbose."""
 
 
 def report_diff(
-    pair: tuple[LoadedSnapshot, LoadedSnapshot], result: DiffResult, said: Sequence[str], limit: int
+    pair: tuple[LoadedSnapshot, LoadedSnapshot],
+    result: DiffResult,
+    said: Sequence[str],
+    limit: int,
+    *,
+    with_totals: bool = True,
 ) -> Report:
     """Make the answer of `mmp diff`; ``said`` are sentences that stand before it.
 
-    Lists of modules and threads show at most ``limit`` rows as text, too; 0 shows all.
+    Lists of modules and threads show at most ``limit`` rows as text, too; 0 shows all. Text is without totals
+    where these stand elsewhere.
     """
-    a, b = pair
-    facts: dict[str, object] = {
-        "a": {"snapshot": describe_snapshot(a), "capability": describe_capability(a)},
-        "b": {"snapshot": describe_snapshot(b), "capability": describe_capability(b)},
-        "mode": result.mode,
-        "mode_reason": result.mode_reason,
-        "identity": {"verdict": result.identity.verdict, "reason": result.identity.reason},
-        "metric": result.metric,
-        "mappings": {
-            side: {"count": count.count, "limit": count.limit}
-            for side, count in zip("ab", result.map_count, strict=True)
-        },
-    }
+    facts = _list_facts(pair, result)
     tables = {
         name: list(iterate_rows(describe_columns(table, DIFF_TABLES[name])))
         for name, table in result.to_tables().items()
@@ -97,9 +97,33 @@ def report_diff(
         said_too = [matched] if matched else []
         sentences = [*said, f"mode {result.mode}: {result.identity.verdict}{_advise(result)}", *said_too]
         lines = [line for sentence in sentences for line in screen.wrap(show_name(sentence))]
-        return [*heads, *lines, "", *_draw(result, limit, screen), "", *_draw_reasons(result, screen)]
+        return [
+            *heads,
+            *lines,
+            "",
+            *_draw(result, limit, screen, with_totals),
+            "",
+            *_draw_reasons(result, screen),
+        ]
 
     return Report("diff", draw, facts, result.components, tables["movers"])
+
+
+def _list_facts(pair: tuple[LoadedSnapshot, LoadedSnapshot], result: DiffResult) -> dict[str, object]:
+    """List for JSON what the answer is about and rests on."""
+    a, b = pair
+    return {
+        "a": {"snapshot": describe_snapshot(a), "capability": describe_capability(a)},
+        "b": {"snapshot": describe_snapshot(b), "capability": describe_capability(b)},
+        "mode": result.mode,
+        "mode_reason": result.mode_reason,
+        "identity": {"verdict": result.identity.verdict, "reason": result.identity.reason},
+        "metric": result.metric,
+        "mappings": {
+            side: {"count": count.count, "limit": count.limit}
+            for side, count in zip("ab", result.map_count, strict=True)
+        },
+    }
 
 
 def _advise(result: DiffResult) -> str:
@@ -110,21 +134,24 @@ def _advise(result: DiffResult) -> str:
     return f"; if they are {'two processes, --other' if is_same else 'one, --same'}"
 
 
-def _draw(result: DiffResult, limit: int, screen: Screen) -> list[str]:
-    if NOTHING in (result.scope.totals, *(extent.shown for extent in result.scope.extents)):
+def _draw(result: DiffResult, limit: int, screen: Screen, with_totals: bool) -> list[str]:
+    is_matched_in_part = result.mode != SAME_MODE and {result.scope.regions, result.scope.totals} == {SOME}
+    shown = (result.scope.totals, *(extent.shown for extent in result.scope.extents))
+    if NOTHING in shown or is_matched_in_part:
         return ["what changed is not known"]
     if not _is_told(result):
-        return ["nothing changed" if result.scope.regions == ALL else "nothing changed of what both tell"]
+        is_whole = result.scope.regions == ALL and not result.components.num_rows
+        return ["nothing changed" if is_whole else "nothing changed of what both tell"]
     metric, ranges = result.metric, result.ranges.to_pylist()
-    told = [_count_words(ranges)] if ranges else []
+    told = screen.wrap(_count_words(result)) if ranges else []
     parts = [
-        _draw_totals(result, screen),
+        _draw_totals(result, screen) if with_totals else [],
         _draw_types(result, screen),
         _draw_movers(result.movers.to_pylist(), metric, screen),
-        _draw_free(result, screen),
+        draw_free(result, screen),
         _draw_rows("Ranges that changed", ranges, metric, screen) if screen.verbose else told,
-        *_draw_modules(result.modules.to_pylist(), limit, screen),
-        _draw_parts("Threads", result.threads.to_pylist(), limit, _show_threads, screen),
+        *draw_modules(result, limit, screen),
+        draw_threads(result, limit, screen),
     ]
     return [line for part in parts if part for line in ("", *part)][1:]
 
@@ -175,7 +202,8 @@ def _draw_reasons(result: DiffResult, screen: Screen) -> list[str]:
     Reasons are prose, as long as what they tell of; those that do not fit in a few lines take -v.
     """
     about: dict[str, list[str]] = {}
-    for row in _choose_totals(result, screen) if _is_told(result) else ():
+    has_notes = _is_told(result) or result.components.num_rows
+    for row in _choose_totals(result, screen) if has_notes else ():
         about.setdefault(show_name(row["note"] or ""), []).append(_name(row))
     reasons = [f"mode {result.mode}: {show_name(result.mode_reason)}"]
     reasons += [f"{', '.join(figures)}: {note}" for note, figures in about.items() if note]
@@ -209,9 +237,12 @@ def _draw_types(result: DiffResult, screen: Screen) -> list[str]:
 def _draw_movers(rows: Sequence[Row], metric: str, screen: Screen) -> list[str]:
     """List what changed most; rows of which nothing would be seen are counted."""
     told = {*_ALWAYS, *_WHERE_CHANGED, metric}
-    shown = [row for row in rows if screen.verbose or not _is_blank(row, told)]
-    hidden = len(rows) - len(shown)
-    more = f"{hidden:,} more changed only in figures that -v shows"
+    is_seen = [screen.verbose or not _is_blank(row, told) for row in rows]
+    shown, hidden = (
+        [row for row, seen in zip(rows, is_seen, strict=True) if seen is it] for it in (True, False)
+    )
+    what = "" if all(any(row[f"{name}_delta"] for name in TITLES) for row in hidden) else "backing or in "
+    more = f"{len(hidden):,} more changed only in {what}figures that -v shows"
     return [
         *_draw_rows(f"What changed most, by {metric}", shown, metric, screen),
         *([more] if hidden else []),
@@ -230,8 +261,9 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
     has_units = any(row["unit"] is not None for row in rows)
     is_grouped = any((row["match"] or "").startswith("by ") for row in rows)
     place = [] if has_units else [TextColumn("Address", [_show_place(row) for row in rows], True)]
-    types = [] if is_grouped else [TextColumn("Type", [_show_both(row, "type") for row in rows])]
-    rights = TextColumn("Prot", [_show_both(row, "protection") for row in rows], False, 16)
+    kinds = TextColumn("Type", [show_both(row, "type") for row in rows], least=_NARROW)
+    types = [] if is_grouped else [kinds]
+    rights = TextColumn("Prot", [show_both(row, "protection") for row in rows], False, 16)
     blocks = TextColumn("Blocks", [_show_blocks(row) for row in rows], True, 28)
     columns = [
         *place,
@@ -241,41 +273,7 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
         *([] if is_grouped else [blocks if has_units else rights]),
         *_name_rows(rows, has_units=has_units),
     ]
-    return [title, *render_table(columns, screen)]
-
-
-def _draw_modules(rows: Sequence[Row], limit: int, screen: Screen) -> list[list[str]]:
-    """List modules; those that only moved are counted, as all of them do where a program started anew."""
-    moved = 0 if screen.verbose else sum(row["word"] == MOVED for row in rows)
-    listed = [row for row in rows if row["word"] != MOVED] if moved else rows
-    told = f"{moved:,} module{'' if moved == 1 else 's'} at another address (-v lists them)"
-    return [_draw_parts("Modules", listed, limit, _show_modules, screen), [told] if moved else []]
-
-
-def _draw_parts(title: str, rows: Sequence[Row], limit: int, show: Show, screen: Screen) -> list[str]:
-    """List parts in their order, of more than a limit those whose size changed most."""
-    if not rows:
-        return []
-    by_change = sorted(range(len(rows)), key=lambda at: -abs(rows[at].get("size_delta") or 0))
-    shown = [rows[at] for at in sorted(by_change[: limit or None])]
-    more = [f"({len(rows) - len(shown):,} more)"] if len(shown) < len(rows) else []
-    return [*render_table([TextColumn(title, [row["word"] for row in shown]), *show(shown)], screen), *more]
-
-
-def _show_modules(rows: Sequence[Row]) -> list[TextColumn]:
-    addresses = [show_address(_first(row, "address")) for row in rows]
-    changes = [show_kib(row["size_delta"], sign=True) for row in rows]
-    paths = [show_name(row["path"] or "") for row in rows]
-    return [
-        TextColumn("Address", addresses, True),
-        TextColumn("Size", changes, True),
-        TextColumn("Path", paths, False, KEEP, _NARROW),
-    ]
-
-
-def _show_threads(rows: Sequence[Row]) -> list[TextColumn]:
-    numbers, names = [str(row["tid"]) for row in rows], [_show_both(row, "name") for row in rows]
-    return [TextColumn("Thread", numbers, True), TextColumn("Name", names, least=15)]
+    return [title, *render_table(columns, screen), *_note_units(rows, screen)]
 
 
 def _show_deltas(rows: Sequence[Row], metric: str, screen: Screen) -> list[TextColumn]:
@@ -290,39 +288,46 @@ def _show_deltas(rows: Sequence[Row], metric: str, screen: Screen) -> list[TextC
     return columns
 
 
-def _first(row: Row, name: str) -> Any:
-    after = row[f"{name}_b"]
-    return row[f"{name}_a"] if after is None else after
-
-
 def _show_place(row: Row) -> str:
     if row["word"] == OTHERS:
         return f"({row['rows']:,} more)"
-    address = _first(row, "address")
+    address = pick_side(row, "address")
     return "" if address is None else show_address(address)
-
-
-def _show_both(row: Row, name: str) -> str:
-    before, after = row[f"{name}_a"], row[f"{name}_b"]
-    if before is None or after is None or before == after:
-        return show_name(after or before or "")
-    return show_name(f"{before} -> {after}")
 
 
 def _describe(row: Row) -> str:
     """Name a row and what its growth consists of; what a LazyFree is, the totals and JSON tell."""
     note = (row["note"] or "").partition(" (")[0]
-    return "; ".join(filter(None, [_show_both(row, "details"), show_name(note)]))
+    return "; ".join(filter(None, [show_both(row, "details"), show_name(note)]))
 
 
 def _name_rows(rows: Sequence[Row], *, has_units: bool) -> list[TextColumn]:
-    """Name rows; a unit has notes beside it, since its name alone may be as long as the line."""
+    """Name rows; what is said of units stands below, since a name alone may be as long as the line."""
     if not has_units:
         return [TextColumn("Details", [_describe(row) for row in rows], False, KEEP, _NARROW)]
-    names = [_show_place(row) if row["word"] == OTHERS else show_name(row["unit"] or "") for row in rows]
-    notes = [show_name((row["note"] or "").partition(" (")[0]) for row in rows]
-    noted = [TextColumn("Note", notes, False, 3)] if any(notes) else []
-    return [TextColumn("What", names, False, KEEP, _NARROW), *noted]
+    names = [_show_place(row) if row["word"] == OTHERS else show_name(_name_unit(row)) for row in rows]
+    return [TextColumn("What", names, False, KEEP, _NARROW)]
+
+
+def _note_units(rows: Sequence[Row], screen: Screen) -> list[str]:
+    """Say once what the growth of some units consists of, and of which."""
+    about: dict[str, list[str]] = {}
+    for row in rows:
+        if row["note"] and row["unit"] is not None:
+            about.setdefault(row["note"].partition(" (")[0], []).append(_name_unit(row))
+    lines = []
+    for note, units in about.items():
+        more = f" and {len(units) - _NAMED:,} more" if len(units) > _NAMED else ""
+        lines += screen.wrap(show_name(f"{note}: {', '.join(units[:_NAMED])}{more}"), "    ")
+    return lines
+
+
+def _name_unit(row: Row) -> str:
+    """Name a unit, with the rights that it had and has where these are what changed."""
+    unit, before, after = row["unit"] or "", row["protection_a"], row["protection_b"]
+    if row["match"] not in _BY_MORE_THAN_RIGHTS or None in (before, after) or before == after:
+        return unit
+    return f"{unit} -> {after}" if unit.endswith(f" {before}") else f"{unit} {before} -> {after}"
 
 
 def _show_blocks(row: Row) -> str:
@@ -333,21 +338,16 @@ def _show_blocks(row: Row) -> str:
     return show_count(before) if before == after else f"{show_count(before)} -> {show_count(after)}"
 
 
-def _draw_free(result: DiffResult, screen: Screen) -> list[str]:
-    """Say what became of the largest free block, where it changed."""
-    lines = []
-    for row in result.largest_free.to_pylist():
-        before, after = show_kib(row["size_a"]), show_kib(row["size_b"])
-        if before == after:
-            continue
-        is_less = row["word"] == SHRUNK
-        by = ("taken by", row["taken_by"]) if is_less else ("given back by", row["given_back_by"])
-        told = f"; {by[0]} {show_name(by[1])}" if by[1] else ""
-        lines += screen.wrap(f"Largest free block, in KiB: {before} -> {after}{told}")
-    return lines
-
-
-def _count_words(ranges: Sequence[Row]) -> str:
-    words = [row["word"] for row in ranges]
+def _count_words(result: DiffResult) -> str:
+    ranges: list[Row] = result.ranges.to_pylist()
+    words = [_name_change(row) if result.scope.types else row["word"] for row in ranges]
     counts = ", ".join(f"{words.count(word):,} {word}" for word in dict.fromkeys(words))
     return f"{len(words):,} range{'' if len(words) == 1 else 's'} of addresses: {counts} (-v lists them)"
+
+
+def _name_change(row: Row) -> str:
+    """Say what changed of a range: facts that the row shows, or else what is behind the memory."""
+    if row["word"] != CHANGED:
+        return str(row["word"])
+    facts = [name for name in _FACTS if row[f"{name}_a"] != row[f"{name}_b"]]
+    return f"{CHANGED} in {' and '.join(facts or ['backing'])}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = [
+    "MOVED",
     "describe_capability",
     "describe_snapshot",
     "draw_choice",
@@ -29,10 +30,12 @@ __all__ = [
 ]
 
 
+_HANG = "    "
+"""What a line begins with that goes on with the sentence before."""
 _SOURCES = {"maps", "smaps"}
 """Where one of these is missing, its reason tells more than that of any number of other items."""
 
-_MOVED = "the map changed while it was read: sums are not of one moment, and what moved may count twice"
+MOVED = "the map changed while it was read: sums are not of one moment, and what moved may count twice"
 """The kernel prints a map piece by piece; seen: overlapping regions in one of eight snapshots under churn."""
 _LEFT_OUT = "sums are at least what is shown, and free space is not known"
 _STATED = "the summary shows the source's own totals, and free space is not known"
@@ -81,13 +84,13 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list
     lines = [f"{label}{name}{pid}{where}, {when}, {snapshot.label}{source}", *draw_choice(snapshot.last_of)]
     lines += _describe_extent(snapshot)
     if snapshot.moment.get("map_moved") is True:
-        lines.append(_MOVED)
+        lines.append(MOVED)
     if screen.verbose:
         lines += _describe_more(snapshot)
     lines += _describe_estimates(snapshot)
     said = {"regions", "free"} if not screen.verbose else set()
     lines += draw_missing([row for row in _rows(snapshot) if row.item not in said], screen)
-    return [part for line in lines for part in screen.wrap(show_name(line), "    ")]
+    return [part for line in lines for part in screen.wrap(show_name(line), _HANG)]
 
 
 def _describe_estimates(snapshot: LoadedSnapshot) -> list[str]:
@@ -122,12 +125,14 @@ def draw_choice(last_of: int) -> list[str]:
 def draw_heads(snapshots: Iterable[LoadedSnapshot], screen: Screen, labels: Iterable[str]) -> list[str]:
     """Write the heads of several snapshots, each behind its label, as in ``a: java (pid 7) ...``.
 
-    Lines that end all of them alike are said once, last.
+    Lines that end all of them alike are said once, last; a sentence that was broken stays whole.
     """
     heads = [draw_head(snapshot, screen, label) for snapshot, label in zip(snapshots, labels, strict=True)]
     shared = 0
     while len({tuple(head[-1 - shared :]) for head in heads}) == 1 and shared < min(map(len, heads)) - 1:
         shared += 1
+    while shared and heads[0][-shared].startswith(_HANG):
+        shared -= 1
     cut = [head[: len(head) - shared] for head in heads]
     return [line for head in cut for line in head] + heads[0][len(heads[0]) - shared :]
 

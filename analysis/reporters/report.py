@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.checks.schema import CHECK
 from mmpscope.analysis.comparisons.schema import COMPARE
 from mmpscope.analysis.datasets.schema import COLUMNS, ERRORS
+from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
 from mmpscope.analysis.diffs.schema import DIFF_ROWS
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.export import EXTENSIONS, check_extension, describe_columns, iterate_rows, write_table
@@ -37,6 +38,7 @@ JSON_VERSION = 1
 FIELDS: dict[str, tuple[Field, ...]] = {
     **TABLES,
     "diff": DIFF_ROWS,
+    "diff_processes": DIFF_PROCESSES,
     "check": CHECK,
     "trend": TREND,
     "compare": COMPARE,

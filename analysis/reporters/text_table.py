@@ -16,6 +16,8 @@ KEEP = 1_000
 """The worth of a column that is never left out."""
 
 _GAP = "  "
+_STUB = 8
+"""Columns of the terminal that are left of a name where nothing else can give room."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ def _share_width(columns: Sequence[TextColumn], width: int | None) -> list[int]:
         return widths
     for _ in range(sum(widths) + len(_GAP) * (len(columns) - 1) - width):
         givers = [index for index, column in enumerate(columns) if widths[index] > column.narrowest]
+        # Columns that are never left out may be too wide together: then names give more than is their least.
+        givers = givers or [at for at, column in enumerate(columns) if column.least and widths[at] > _STUB]
         if not givers:
             break
         widths[max(givers, key=widths.__getitem__)] -= 1

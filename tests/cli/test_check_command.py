@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mmpscope.analysis.checks.schema import CHECK
+from mmpscope.formats.mmp.writer import write_file
 from support.checks import write_heaps
 from support.mmp_command import Answer, run_mmp
-from support.shop import write_shop
+from support.shop import make_shop, write_shop
 
 INPUTS = ("good/0.smaps", "good/../good/0.smaps", "good/new.txt", "grown.smaps", "budget.toml")
 HOSTILE = "7f0000200000-7f0000201000 rwxp 00000000 fe:00 120  "
@@ -43,7 +45,7 @@ def _read_all(folder: Path) -> dict[str, tuple[bytes, int]]:
     [
         ("same.smaps --baseline good", 0),
         ("same.smaps --baseline good/*.smaps --budget budget.toml", 0),
-        ("same.smaps --baseline same.smaps", 0),
+        ("same.smaps --baseline same.smaps", 4),
         ("grown.smaps --baseline good", 1),
         ("grown.smaps --baseline good --budget budget.toml", 1),
         ("grown.smaps --baseline good/0.smaps", 1),
@@ -213,3 +215,18 @@ def test_mistakes_of_a_budget_file_are_one_sentence(folder: Path) -> None:
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith("mmp: budget.toml: total.privat: there is no such key, only size, ")
     assert answer.err.count("\n") == 1
+
+
+def test_a_map_that_moved_while_it_was_read_is_told(tmp_path: Path) -> None:
+    """Sums are not of one moment then: a line says of which snapshot, and JSON lists them."""
+    first, second = make_shop()
+    moved = replace(second, moment={**second.moment, "map_moved": True})
+    write_file(tmp_path / "old.mmp", [first])
+    write_file(tmp_path / "new.mmp", [moved])
+    new, old = tmp_path / "new.mmp", tmp_path / "old.mmp"
+    answer = run_mmp("check", new, "--baseline", old)
+    assert f"{new}#0: the map changed while it was read" in " ".join(answer.out.split())
+    assert json.loads(run_mmp("check", new, "--baseline", old, "--json").out)["map_moved"] == [f"{new}#0"]
+    turned = json.loads(run_mmp("check", old, "--baseline", new, "--json").out)
+    assert turned["map_moved"] == [f"{new}#0"]
+    assert "the map changed" not in run_mmp("check", old, "--baseline", old).out

@@ -108,7 +108,7 @@ def test_an_empty_name_is_not_the_current_folder(tmp_path: Path, monkeypatch: py
         "export X --format parquet",
         "export X --format smaps",
         "info X -o none.csv",
-        "diff X X X",
+        "export X X X -t diff -o none.csv",
         "diff X --metric colour",
         "diff X --limit -1",
         "summary X -o none.smaps",

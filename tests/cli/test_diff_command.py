@@ -88,16 +88,20 @@ def test_of_one_series_the_ends_are_compared(tmp_path: Path) -> None:
     assert "the first and the last" not in _draw(f"{path}#0", f"{path}#2")
 
 
-@pytest.mark.parametrize(
-    ("count", "now"), [(1, "Give a second file"), (3, "Choose them as in FILE#0 FILE#-1")]
-)
-def test_other_than_two_snapshots_are_refused(count: int, now: str, shop: Path) -> None:
-    """One sentence on stderr that shows how to choose; exit 2."""
-    answer = run_mmp("diff", *[f"{shop}#0"] * count)
+def test_one_snapshot_is_refused(shop: Path) -> None:
+    """One sentence on stderr that says what to give; exit 2."""
+    answer = run_mmp("diff", f"{shop}#0")
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.count("\n") == 1
     assert "a comparison takes two" in answer.err
-    assert now in answer.err
+    assert "Give a second file" in answer.err
+
+
+def test_a_table_is_of_two_snapshots(shop: Path) -> None:
+    """`diff` sets three side by side; an exported table has room for two, and says how to choose them."""
+    answer = run_mmp("export", *[f"{shop}#0"] * 3, "-t", "diff", "--format", "csv")
+    assert (answer.code, answer.out) == (2, "")
+    assert "Choose them as in FILE#0 FILE#-1" in answer.err
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -276,3 +280,17 @@ def test_the_clock_says_which_is_before() -> None:
     assert "taken before the first" in run_mmp("diff", late, early).out
     kept = _ask(late, early, "--as-given")
     assert [row["a"] for row in kept["totals"]] == [row["b"] for row in forth["totals"]]
+
+
+def test_groups_are_what_is_written_as_a_table(tmp_path: Path) -> None:
+    """With --by a CSV has one row a group, all of them, and its changes add up to the total."""
+    output = tmp_path / "groups.csv"
+    words = ("diff", f"{LEAK}#0", f"{LEAK}#-1", "--by", "name")
+    assert run_mmp(*words, "--top", 1, "-o", output).code == 0
+    rows = list(csv.DictReader(io.StringIO(output.read_text())))
+    answer = json.loads(run_mmp(*words, "--top", 0, "--json").out)
+    listed = [row["unit"] for row in rows if row["word"] != "same"]
+    assert sorted(listed) == sorted(row["unit"] for row in answer["rows"])
+    assert {row["match"] for row in rows} == {"by name", "summary"}
+    [private] = [row["delta"] for row in answer["totals"] if row["metric"] == "private"]
+    assert sum(int(row["private_delta"]) for row in rows) == private

@@ -35,6 +35,7 @@ TEXTS = {
     "verify": "verify shop.mmp",
     "diff": "diff shop.mmp",
     "diff-verbose": "diff shop.mmp#1 shop.mmp#0 --metric total_ws -n 3 -v",
+    "diff-series": "diff shop.mmp#0 shop.mmp#1 shop.mmp#1",
     "check": "check shop.mmp#1 --baseline shop.mmp#0",
     "check-verbose": "check shop.mmp#1 --baseline shop.mmp#0 -v",
     "compare": "compare fleet -n 4",
@@ -52,6 +53,7 @@ JSON = (
     "info",
     "verify",
     "diff",
+    "diff-series",
     "check",
     "compare",
 )

@@ -7,7 +7,6 @@ import gzip
 import lzma
 import resource
 import tarfile
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -95,6 +94,12 @@ HOSTILE: dict[Callable[[Path], None], str] = {
 }
 
 
+def _take_processor_time() -> float:
+    """Return what programs that ended have used, in seconds: a busy machine adds nothing to it."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 @pytest.mark.parametrize("write", HOSTILE, ids=lambda write: write.__name__)
 def test_hostile_inputs_are_refused_in_bounded_memory_and_time(
     write: Callable[[Path], None], tmp_path: Path
@@ -102,9 +107,9 @@ def test_hostile_inputs_are_refused_in_bounded_memory_and_time(
     """Whatever a file unpacks to, declares or contains."""
     path = tmp_path / "hostile"
     write(path)
-    begun = time.monotonic()
-    done = run_program("info", path, preexec_fn=_limit_memory, timeout=_PATIENCE_S * 2)
-    assert time.monotonic() - begun < _PATIENCE_S
+    begun = _take_processor_time()
+    done = run_program("info", path, preexec_fn=_limit_memory, timeout=_PATIENCE_S * 20)
+    assert _take_processor_time() - begun < _PATIENCE_S
     message = done.stderr.decode()
     assert (done.returncode, done.stdout) == (3, b"")
     assert HOSTILE[write] in message

@@ -62,11 +62,11 @@ def test_a_count_is_checked_before_anything_is_read(count: int) -> None:
     builder = DumpBuilder()
     builder.system()
     at = builder.memory_info(fill_space(SMALL, END), count=count)
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(CorruptError) as caught:
         open_dump(builder.finish())
     source = open_dump(builder.finish(), partial=True)
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
     assert caught.value.offset == at
     assert f"tells of {count:,} entries, and there is room for" in str(caught.value)
     assert source.read(0).tables["regions"].rows == len(SMALL)

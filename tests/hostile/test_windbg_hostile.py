@@ -63,9 +63,9 @@ def test_a_line_of_megabytes_is_left_out(filler: bytes) -> None:
     """No line makes a reader slow, in or out of a table."""
     head = print_list(fill(_REGIONS, 0x7FFF_FFFF_0000)).encode()
     long = filler * (4_000_000 // len(filler))
-    began = time.monotonic()
+    began = time.process_time()
     source = open_log(io.BytesIO(head + long + b"\n" + head), "x")
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 3
     assert source.read(0).tables["regions"].rows == len(_REGIONS)
 
 
@@ -75,9 +75,9 @@ def test_a_line_of_megabytes_is_left_out(filler: bytes) -> None:
 def test_many_odd_lines_take_time_in_proportion(filler: bytes) -> None:
     """A hundred thousand lines of nonsense after a head are one fault with a count."""
     head = print_list(fill(_REGIONS, 0x7FFF_FFFF_0000)).encode()
-    began = time.monotonic()
+    began = time.process_time()
     source = open_log(io.BytesIO(head + filler * (2_000_000 // len(filler))), "x")
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert len(source.faults) <= 3
 
 
@@ -85,9 +85,9 @@ def test_speed_of_a_long_list() -> None:
     """200,000 rows are read in seconds."""
     regions = [Region(0x10000 + 0x2000 * i, 0x1000, "Heap", "[ID: 0]") for i in range(100_000)]
     text = print_list(fill(regions, 0x7FFF_FFFF_0000)).encode()
-    began = time.monotonic()
+    began = time.process_time()
     source = open_log(io.BytesIO(text), "x")
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
     assert source.read(0).tables["regions"].rows == 100_000
     assert source.faults == []
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from support.snapshots import PAGE, Row, region
 
-__all__ = ["Process", "Unit", "draw_process", "find_units", "match_slowly"]
+__all__ = ["Process", "Unit", "choose_word", "draw_process", "find_units", "match_slowly", "rename_process"]
 
 Key = tuple[Any, ...]
 _FIGURES = ("committed", "private", "total_ws", "pss")
+_LIKE = ("type", "subtype", "protection", "state", "path")
+_PLACES = ("address", "end", "allocation", "stack")
+_SINGLE = ("Stack", "Image", "Mapped File")
 
 
 @dataclass
@@ -27,10 +30,14 @@ class Process:
 
 @dataclass
 class Unit:
-    """What a process has of one key: blocks, bytes, and each figure, None where a region does not know it."""
+    """What a process has of one key: blocks, bytes, and each figure, None where a region does not know it.
+
+    ``largest`` is size and rights of its largest region, of equals the first.
+    """
 
     blocks: set[int] = field(default_factory=set)
     size: int = 0
+    largest: tuple[int, str | None] = (0, None)
     figures: dict[str, int | None] = field(default_factory=lambda: dict.fromkeys(_FIGURES, 0))
 
 
@@ -116,43 +123,81 @@ def _add_blocks(process: Process, random: Random, at: int) -> int:
     """Add neighbours that the kernel has merged or not."""
     for _ in range(random.randrange(1, 4)):
         rights = random.choice(("rw-p", "rw-p", "r--p"))
-        at = _add(process, _draw(random, at, random.randrange(1, 6), "Private Data", protection=rights))
+        pages = random.choice((1, 2, 3, 4, 5, 16, 17))
+        at = _add(process, _draw(random, at, pages, "Private Data", protection=rights))
     return at
+
+
+def rename_process(
+    process: Process, rename: Callable[[str], str], *, shift: int = 0, mark: str = ""
+) -> Process:
+    """Rename every file, memory and thread alike, and move all by some bytes.
+
+    With ``mark``, builds and subtypes have it, too, so that nothing is like anything of another mark.
+    """
+
+    def change(row: Row) -> Row:
+        places = {name: row[name] + shift for name in _PLACES if row.get(name) is not None}
+        names = {name: rename(row[name]) for name in ("path", "name", "details") if row.get(name)}
+        subtype = row.get("subtype")
+        if mark and "type" in row and subtype not in ("guard", ".bss"):
+            names["subtype"] = f"{subtype or ''} {mark}"
+        if mark and row.get("build_id"):
+            names["build_id"] = row["build_id"] + mark
+        return row | places | names
+
+    tables = (process.regions, process.modules, process.threads)
+    return Process(*([change(row) for row in table] for table in tables))
 
 
 def find_units(process: Process) -> dict[Key, Unit]:
     """Sort the regions of a process into units, one by one; the key of a file has its path and build."""
     units: dict[Key, Unit] = defaultdict(Unit)
-    for block in _find_blocks(process.regions):
-        size, begin = sum(row["size"] for row in block), block[0]["address"]
-        speaks = next((row for row in block if row.get("subtype") != "guard"), block[0])
-        for row in block:
-            unit = units[_find_key(process, row, speaks, size)]
-            unit.blocks.add(begin)
+    islands = [at for at in range(len(process.regions)) if _is_island(process.regions, at)]
+    for block in _find_blocks(process.regions, islands):
+        size = sum(process.regions[at]["size"] for at in block)
+        speaks = next((at for at in block if process.regions[at].get("subtype") != "guard"), block[0])
+        for at in block:
+            row, spoken = process.regions[at], process.regions[at if at in islands else speaks]
+            unit = units[_find_key(process, row, spoken, size)]
+            if at == block[0]:
+                unit.blocks.add(at)
             unit.size += row["size"]
+            unit.largest = max(unit.largest, (row["size"], row["protection"]), key=lambda each: each[0])
             for name in _FIGURES:
                 before, more = unit.figures[name], row[name]
                 unit.figures[name] = None if before is None or more is None else before + more
     return dict(units)
 
 
-def _find_blocks(rows: list[Row]) -> Iterator[list[Row]]:
-    block: list[Row] = []
-    for row in rows:
-        if block and not _goes_on(block[-1], row):
+def _find_blocks(rows: list[Row], islands: list[int]) -> Iterator[list[int]]:
+    block: list[int] = []
+    for at, row in enumerate(rows):
+        if block and not (_goes_on(rows[at - 1], row) or at in islands or at - 1 in islands):
             yield block
             block = []
-        block.append(row)
+        block.append(at)
     if block:
         yield block
+
+
+def _is_island(rows: list[Row], at: int) -> bool:
+    """Tell if a region with access is nameless, and lies between two larger ones that are alike."""
+    if not 0 < at < len(rows) - 1 or rows[at]["protection"].startswith("---") or rows[at].get("path"):
+        return False
+    before, row, after = rows[at - 1 : at + 2]
+    is_like = all(before.get(name) == after.get(name) for name in _LIKE)
+    is_part = all(before.get(name) == row.get(name) for name in ("type", "subtype", "state"))
+    touches = before["end"] == row["address"] and row["end"] == after["address"]
+    is_small = row["size"] < min(before["size"], after["size"])
+    return is_like and is_part and touches and is_small and row["type"] not in _SINGLE
 
 
 def _goes_on(row: Row, after: Row) -> bool:
     if row["allocation"] == after["allocation"]:
         return True
-    facts = ("type", "subtype", "protection", "state", "path")
-    is_like = row["end"] == after["address"] and all(row.get(name) == after.get(name) for name in facts)
-    return is_like and row["type"] not in ("Stack", "Image", "Mapped File")
+    is_like = row["end"] == after["address"] and all(row.get(name) == after.get(name) for name in _LIKE)
+    return is_like and row["type"] not in _SINGLE
 
 
 def _find_key(process: Process, row: Row, speaks: Row, size: int) -> Key:
@@ -185,7 +230,39 @@ def match_slowly(a: dict[Key, Unit], b: dict[Key, Unit]) -> list[tuple[str, Unit
                 word, number = found[place][key[1:4]]
                 key = ("file", number, *key[3:])
             pairs.setdefault(key, [word, None, None])[place + 1] = unit
+    _join_rights(pairs)
     return [(word, one, two) for word, one, two in pairs.values()]
+
+
+def _join_rights(pairs: dict[Key, list[Any]]) -> None:
+    """Make one of a unit that only a has and one that only b has, if only their rights tell them apart."""
+    alike: dict[Key, tuple[list[Key], list[Key]]] = defaultdict(lambda: ([], []))
+    for key, (_, one, two) in pairs.items():
+        unit = one or two
+        if not (one and two) and key[0] == "file" and key[-1] != ".bss":
+            alike[*key[:3], unit.size][0 if one else 1].append(key)
+        elif not (one and two) and key[0] == "cohort" and unit.size >= 64 << 10:
+            alike[*key[:3], unit.size, len(unit.blocks)][0 if one else 1].append(key)
+    for ours, theirs in alike.values():
+        if len(ours) == len(theirs) == 1:
+            pairs[ours[0]][0] = "file+size" if ours[0][0] == "file" else "size"
+            pairs[ours[0]][2] = pairs.pop(theirs[0])[2]
+
+
+def choose_word(match: str, one: Unit | None, two: Unit | None) -> str:
+    """Choose the word of a unit of both sides."""
+    if one is None or two is None:
+        return "new" if one is None else "gone"
+    if one.size != two.size:
+        return "grown" if one.size < two.size else "shrunk"
+    pairs = zip(one.figures.values(), two.figures.values(), strict=True)
+    if match in ("file+size", "size"):
+        return "changed"
+    if any(before != after for before, after in pairs if before is not None and after is not None):
+        return "changed"
+    if match in ("thread", "cohort") and len(one.blocks) != len(two.blocks):
+        return "changed"
+    return "changed" if match == "name" and one.largest[1] != two.largest[1] else "same"
 
 
 def _match_files(a: list[Key], b: list[Key]) -> list[dict[Key, tuple[str, int]]]:

@@ -34,6 +34,8 @@ _RAW = {
     "path": _TEXT,
     "VmFlags": _TEXT,
     "Private_Clean": pa.uint64(),
+    "Shared_Hugetlb": pa.uint64(),
+    "Private_Hugetlb": pa.uint64(),
     "Shared_Clean": pa.uint64(),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -16,8 +17,9 @@ from mmpscope.analysis.checks.schema import CANNOT_TELL, OK, VIOLATED
 from mmpscope.analysis.checks.snapshots import check
 from mmpscope.analysis.checks.verdicts import find_deviation, find_median
 from mmpscope.analysis.errors import CannotTellError
+from mmpscope.analysis.summary import Summary, sum_up
 from mmpscope.formats.model import Capability
-from support.checks import FLAGS, MIB, Region, read_toml, size_heap
+from support.checks import FLAGS, MIB, Region, read_toml, size_heap, write_heaps
 from support.loaded import load_blocks, load_map, load_table
 from support.shop import make_shop
 
@@ -138,6 +140,18 @@ def test_what_the_baseline_does_not_know_is_no_growth(tmp_path: Path) -> None:
         assert side in row["reason"]
     row = _judge_one(maps, (), tmp_path, '[total]\ntotal_ws = {at_most = "1T"}\n')
     assert row["verdict"] == CANNOT_TELL
+
+
+def test_a_map_of_one_gate_area_tells_no_growth(tmp_path: Path) -> None:
+    """Nothing in it is estimated, though its source would have to: that has a verdict, and is no fault."""
+    counters = {"Rss": 4, "Pss": 4, "Private_Dirty": 4, "Anonymous": 4}
+    old = load_blocks(("10000-11000 rw-p 0 0 [heap]", counters, FLAGS))
+    new = load_map("ffffffffff600000-ffffffffff601000 r-xp 0 0 [vsyscall]")
+    text = '[type.Heap]\nprivate = "1M"\n[type.Image]\nprivate = "1M"\n'
+    for pair in ((new, old), (old, new)):
+        rows = check(pair[0], [pair[1]], read_toml(tmp_path, text)).table.to_pylist()
+        assert {row["verdict"] for row in rows} <= {"ok", "cannot tell"}
+        assert all(row["reason"] for row in rows if row["verdict"] == "cannot tell")
 
 
 def test_at_least_that_much_may_be_too_much_for_sure(tmp_path: Path) -> None:
@@ -310,6 +324,17 @@ def test_copies_of_one_snapshot_are_one_sample() -> None:
     ]
 
 
+def test_the_snapshot_that_is_checked_never_passes_beside_itself() -> None:
+    """Whatever grew, it would: alone or beside other programs it is as if there were no baseline."""
+    new = _shop(9)
+    for found in ([_shop(9)], [_shop(1, name="java"), _shop(9)]):
+        said = list[str]()
+        assert [*choose_baseline(new, found, said)] == []
+        assert said[-1].startswith("the baseline is the snapshot that is checked")
+    result = check(new, [])
+    assert (result.exit_code, result.outcome) == (4, "cannot tell")
+
+
 def test_other_programs_are_no_baseline() -> None:
     """They count only alone, and with a word; of several that are all others, nothing can be told."""
     new, other, said = _shop(9), _shop(1, name="java"), list[str]()
@@ -347,3 +372,19 @@ def test_what_both_sides_lack_is_told_once(tmp_path: Path) -> None:
     assert row["reason"] == "both sides: no fact tells it from other private data"
     text = '[type.Heap]\nsize = {at_most = "1G"}\n'
     assert _judge_one(load_table(core), (), tmp_path, text)["verdict"] == CANNOT_TELL
+
+
+def test_the_new_snapshot_is_summed_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many snapshots a baseline has: each of them once, and the new one once for all."""
+    counts: Counter[str] = Counter()
+
+    def count(snapshot: LoadedSnapshot) -> Summary:
+        counts[snapshot.label] += 1
+        return sum_up(snapshot)
+
+    for name in ("figures", "snapshots"):
+        monkeypatch.setattr(f"mmpscope.analysis.checks.{name}.sum_up", count)
+    new, *baseline = (load(str(path))[0] for path in write_heaps(tmp_path, 1024, 1024, 1028, 1032))
+    text = "[total]\nprivate = {grow = '1M', at_most = '1G'}\n[type.Heap]\nprivate = '1M'\n"
+    check(new, baseline, read_toml(tmp_path, text))
+    assert counts == dict.fromkeys((new.label, *(each.label for each in baseline)), 1)

@@ -183,6 +183,9 @@ def test_f30_growth_that_was_given_back_is_called_lazyfree() -> None:
     assert "MADV_FREE" in find_total(result, "total_ws")["note"]
 
 
+_RAW_COUNTERS = ("Shared_Clean", "Private_Clean", "Shared_Hugetlb", "Private_Hugetlb")
+
+
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
@@ -191,6 +194,9 @@ def test_f30_growth_that_was_given_back_is_called_lazyfree() -> None:
         ({}, {"total_ws": 2 * MIB, "thp": 2 * MIB}, "transparent huge pages"),
         ({}, {"total_ws": MIB, "Shared_Clean": MIB, "inode": 5}, "clean file pages"),
         ({}, {"total_ws": MIB, "Private_Clean": MIB, "inode": 5}, "clean file pages"),
+        ({}, {"total_ws": 2 * MIB, "thp": 2 * MIB, "committed": 17 * MIB}, None),
+        ({}, {"total_ws": 2 * MIB, "Private_Hugetlb": 2 * MIB}, "hugetlb pages"),
+        ({}, {"total_ws": 4 * MIB, "Private_Hugetlb": 2 * MIB}, None),
         ({"swap": MIB}, {"total_ws": 2 * MIB, "lazyfree": MIB}, "together"),
         ({}, {"pss": MIB}, None),
         ({}, {"swap": MIB}, None),
@@ -205,7 +211,7 @@ def test_growth_that_is_no_new_memory_is_called_what_it_is(
     before: dict[str, int], after: dict[str, int], words: str | None
 ) -> None:
     """Swap, huge pages, clean file pages, or several together; clean anonymous pages and all else grow."""
-    counters: dict[str, Any] = {"Shared_Clean": 0, "Private_Clean": 0, "inode": after.get("inode", 0)}
+    counters: dict[str, Any] = dict.fromkeys(_RAW_COUNTERS, 0) | {"inode": after.get("inode", 0)}
     rows = [region(LOW, 16 * MIB, **(counters | values)) for values in (before, after)]
     [row] = compare([rows[0]], [rows[1]]).components.to_pylist()
     assert (row["note"] is None) if words is None else (words in row["note"])

@@ -14,6 +14,7 @@ from mmpscope.analysis.schema import MODULES
 from mmpscope.analysis.tables import build_table
 from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
 from support.loaded import load_blocks, load_map, load_text
+from support.snapshots import PAGE, make_snapshot, region
 
 KB = 1024
 LINUX = {"os": "linux"}
@@ -60,6 +61,19 @@ def test_what_only_one_side_lists_is_neither_new_nor_gone(*, turned: bool) -> No
     assert f"{side} lists not all regions: only those that both list" in result.mode_reason
     assert "and no totals" in result.mode_reason
     assert "nothing changed of what both tell" in text_of(*sides, result)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_part_of_the_regions_cannot_be_matched(*, both: bool) -> None:
+    """Of two processes nothing is compared then, and no sentence says that ranges are."""
+    part, whole = load_part(linux(0x10000, 1)), load_foreign([linux(0x10000, 2)], host=LINUX)
+    pair = (part, part if both else whole)
+    result = diff(*pair, "different")
+    sides = "both list" if both else "a lists"
+    assert f"{sides} not all regions: nothing is compared of two processes then" in result.mode_reason
+    assert "that both list" not in result.mode_reason
+    assert "what changed is not known" in text_of(*pair, result)
+    assert "nothing changed" not in text_of(*pair, result)
 
 
 def test_what_both_list_is_compared_by_like_ranges() -> None:
@@ -322,3 +336,40 @@ def test_case_tells_files_apart_but_on_windows(before: str, after: str, changes:
     ]
     for same_instance in (True, False):
         assert diff_modules(*tables, same_instance=same_instance).num_rows == changes
+
+
+def test_free_space_is_compared_within_bounds_that_are_known() -> None:
+    """Text does not say where an address space starts: a guess that is 60 KiB off is no change."""
+    rows = [region(0x10_0000, PAGE)]
+    stated = make_snapshot(rows, usable_range=(0x1000, 0x7FFF_FFFF_F000, "vm.mmap_min_addr"))
+    guessed = make_snapshot(rows, usable_range=(0x10000, 0x7FFF_FFFF_F000, "inferred: a usual end"))
+    for a, b in ((stated, guessed), (guessed, stated)):
+        result = diff(a, b, "same")
+        [free] = [row for row in result.types.to_pylist() if row["type"] == "Free"]
+        assert (free["size_delta"], free["largest_delta"], free["unknown"]) == (None, None, "size")
+        assert [row["size_delta"] for row in result.largest_free.to_pylist()] == [0]
+    other = make_snapshot(rows, usable_range=(0x1000, 0xFFFF_E000, "ELF class"))
+    wide = diff(other, stated, "different").types.to_pylist()
+    assert [row["size_delta"] for row in wide if row["type"] == "Free"] == [0x7FFF_FFFF_F000 - 0xFFFF_E000]
+
+
+# Threads of which one side tells less
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_thread_without_start_time_is_known_by_its_id(*, turned: bool) -> None:
+    """A core tells ids alone: the thread neither ended nor started, and its name did not change."""
+    core = make_snapshot(threads=[{"tid": 7}])
+    proc = make_snapshot(threads=[{"tid": 7, "starttime": 99, "name": "sleep"}, {"tid": 8, "starttime": 100}])
+    result = diff(*((proc, core) if turned else (core, proc)), "same")
+    assert [(row["word"], row["tid"]) for row in result.threads.to_pylist()] == [
+        ("gone" if turned else "new", 8)
+    ]
+
+
+def test_threads_without_names_tell_nothing_of_another_process() -> None:
+    """Where a side tells no names, no thread of two processes is known again, new or gone."""
+    core = make_snapshot(threads=[{"tid": 7}, {"tid": 8}])
+    proc = make_snapshot(threads=[{"tid": 70, "starttime": 99, "name": "sleep"}])
+    for pair in ((core, proc), (proc, core)):
+        assert diff(*pair, "different").threads.num_rows == 0

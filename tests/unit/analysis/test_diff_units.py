@@ -169,17 +169,21 @@ def test_a_figure_that_one_side_lacks_is_unknown_and_no_drop() -> None:
 
 
 def test_the_largest_hole_names_the_regions_that_took_it() -> None:
-    """One region in the middle of the largest hole: what was the hole before, what is left, and by whom."""
+    """One region in the middle of the largest hole: what was the hole before, what is left, and by whom.
+
+    Between two instances nobody took it: there it is told what the hole lies between.
+    """
     edge: dict[str, Any] = {"usable_range": (0, 64 * MIB, "written by hand")}
     taken = region(32 * MIB, MIB, path="[anon:cache]")
     a = make_snapshot([region(0, MIB)], **edge)
     b = make_snapshot([region(0, MIB), taken], **edge)
-    columns = ("word", "size_a", "size_b", "size_delta", "taken_by", "given_back_by")
+    columns = ("word", "size_a", "size_b", "size_delta", "between_b", "taken_by", "given_back_by")
     told = "Private Data rw-p [anon:cache], 1,024 KiB at 2000000"
+    low, whole = ("Private Data rw-p and Private Data rw-p [anon:cache]", "Private Data rw-p and its end")
     for result, expected in (
-        (diff(a, b, "same"), ("shrunk", 63 * MIB, 31 * MIB, -32 * MIB, told, None)),
-        (diff(b, a, "same"), ("grown", 31 * MIB, 63 * MIB, 32 * MIB, None, told)),
-        (diff(a, b, "different"), ("shrunk", 63 * MIB, 31 * MIB, -32 * MIB, None, None)),
+        (diff(a, b, "same"), ("shrunk", 63 * MIB, 31 * MIB, -32 * MIB, low, told, None)),
+        (diff(b, a, "same"), ("grown", 31 * MIB, 63 * MIB, 32 * MIB, whole, None, told)),
+        (diff(a, b, "different"), ("shrunk", 63 * MIB, 31 * MIB, -32 * MIB, low, None, None)),
     ):
         [row] = result.largest_free.to_pylist()
         assert tuple(row[name] for name in columns) == expected
@@ -194,7 +198,7 @@ def test_groups_are_named_by_what_they_are() -> None:
     pair = (make_snapshot([region(FAR, PAGE)]), make_snapshot([region(FAR, PAGE), *files]))
     result = diff(*pair, "different")
     for by, names in (
-        ("directory", {"/var/lib/", "(none)"}),
+        ("directory", {"/var/lib/", "(no directory)"}),
         ("name", {"x", "[anon:cache]"}),
         ("path", {"/var/lib/x", "[anon:cache]"}),
         ("size-class", {"4K to 8K"}),
@@ -229,3 +233,64 @@ def test_the_clock_of_one_boot_tells_which_is_later(
         for boot, clock in zip(boots, clocks, strict=True)
     )
     assert is_later(a, b) == later
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "later"),
+    [
+        ({"name": "x", "exe": "/srv/x"}, {"name": "y", "exe": "/srv/x (deleted)"}, True),
+        ({"name": "x", "exe": "/srv/x"}, {"name": "x", "exe": "/opt/x"}, False),
+        ({"name": "x"}, {"name": "y"}, False),
+        ({"name": "x"}, {}, True),
+    ],
+)
+def test_of_two_programs_none_is_the_later(one: dict[str, Any], two: dict[str, Any], later: bool) -> None:
+    """A program that was started anew is later than before; two programs stay in the order given."""
+    a, b = (
+        make_snapshot(host={"boot_id": "x"}, moment={"mono_ns": clock}, process=process)
+        for clock, process in ((2, one), (1, two))
+    )
+    assert is_later(a, b) == later
+
+
+def test_a_part_of_a_file_with_other_rights_is_one_change() -> None:
+    """RELRO in one run only: not r--p gone and rw-p new, but one part of a file that is not quite sure."""
+    code = region(LOW, 4 * PAGE, "Image", protection="r-xp", path="/lib/libz.so")
+    data = region(LOW + 8 * PAGE, 2 * PAGE, "Image", protection="r--p", path="/lib/libz.so")
+    result = compare([code, data], [code, data | {"protection": "rw-p"}])
+    columns = ("word", "match", "confidence", "protection_a", "protection_b", "size_delta")
+    assert list_units(result, *columns) == [("changed", "file+size", "medium", "r--p", "rw-p", 0)]
+    assert [row["match"] for row in result.matching.to_pylist()] == ["path", "file+size", "not matched"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ([("rw-p", 64)], [("r-xp", 64)], ["changed"]),
+        ([("rw-p", 15)], [("r-xp", 15)], ["gone", "new"]),
+        ([("rw-p", 64)], [("r-xp", 63)], ["gone", "new"]),
+        ([("rw-p", 64), ("r-xp", 64)], [("r-xp", 64)], ["gone"]),
+        ([("rw-p", 64)], [("r-xp", 64), ("r--p", 64)], ["gone", "new", "new"]),
+    ],
+)
+def test_a_block_with_other_rights_is_one_change_where_only_it_can_be_meant(
+    before: list[tuple[str, int]], after: list[tuple[str, int]], words: list[str]
+) -> None:
+    """A JIT made its code executable; small blocks, other sizes, and two that may be it are left alone."""
+    sides = [
+        [region(LOW + at * MIB, n * PAGE, protection=rights) for at, (rights, n) in enumerate(side)]
+        for side in (before, after)
+    ]
+    found = list_units(compare(*sides), "word", "match", "confidence")
+    assert sorted(word for word, *_ in found) == words
+    assert (("changed", "size", "low") in found) == (words == ["changed"])
+
+
+def test_a_bss_is_no_part_with_other_rights() -> None:
+    """It is memory that no file backs: of the same size as data that went, by chance."""
+    code = region(LOW, 4 * PAGE, "Image", protection="r-xp", path="/lib/libz.so")
+    data = region(LOW + 4 * PAGE, PAGE, "Image", protection="r--p", path="/lib/libz.so", allocation=LOW)
+    bss = region(LOW + 4 * PAGE, PAGE, "Image", subtype=".bss", allocation=LOW)
+    modules = [{"path": "/lib/libz.so", "address": LOW, "end": LOW + 5 * PAGE}]
+    a, b = (make_snapshot([code, rest], modules=modules) for rest in (data, bss))
+    assert sorted(list_units(diff(a, b, "different"), "word")) == [("gone",), ("new",)]

@@ -233,8 +233,12 @@ def walk(nodes: list[Node]) -> dict[str, int]:
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
 def test_perfview_would_show_the_last_snapshot(path: Path) -> None:
-    """Read by names and put into a tree by what contains what, roots are allocations and leaves regions."""
-    series = load(path)
+    """Read by names and put into a tree by what contains what, roots are allocations and leaves regions.
+
+    A file of VMMap holds one process: of a sample of several, that of the last snapshot.
+    """
+    found = load(path)
+    series = [each for each in found if each.process["pid"] == found[-1].process["pid"]]
     roots = read_tree(written_xml(*series))
     rows = list(list_rows(series[-1], with_holes=True))
     assert [(node.address, node.type, len(node.parts)) for node in roots] == [

@@ -160,6 +160,18 @@ def test_a_narrower_table_shortens_details_then_drops_the_least_column() -> None
     assert "Total" not in _table(28)[0]
 
 
+def test_names_give_way_below_their_least_before_a_line_is_too_long() -> None:
+    """Columns that are never left out may fill a line alone; then a name is a stub, and the line fits."""
+    columns = [
+        TextColumn("Address", ["7f0000000000"]),
+        TextColumn("Size", ["-1,073,699,752"], right=True),
+        TextColumn("Details", ["/usr/lib/x86_64-linux-gnu/libc.so.6"], least=24),
+    ]
+    lines = render_table(columns, Screen(40))
+    assert max(map(len, lines)) == 40
+    assert lines[1].endswith("so.6")
+
+
 def test_bars_are_as_long_as_their_figures() -> None:
     """All bars share one scale; a bar of half the total is half as long, whatever rounding its parts need."""
     lines = draw_bars(

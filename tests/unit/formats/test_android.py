@@ -322,10 +322,10 @@ def test_a_heading_of_a_thousand_columns_is_refused() -> None:
 @pytest.mark.parametrize("line", [" " * 1_000_000, "1 " * 500_000, "(pid " * 200_000, "-" * 1_000_000])
 def test_a_long_line_takes_time_in_proportion(line: str) -> None:
     """Patterns try each place of a line: none may try them twice."""
-    start = time.monotonic()
+    start = time.process_time()
     _showmap(make_showmap(_make_rows(9), "swapPSS") + line + "\n" + make_showmap(_make_rows(9), "swapPSS"))
     _meminfo(MEMINFO["8"].replace(" App Summary", f"{line}\n App Summary") + line + "\n" + SYSTEM + line)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -292,10 +292,10 @@ def test_other_text_is_not_taken_for_a_report() -> None:
 )
 def test_a_long_line_takes_time_in_proportion(line: bytes) -> None:
     """Patterns that look for a row try each place of a line: none may try them twice."""
-    start = time.monotonic()
+    start = time.process_time()
     data = WHOLE.encode().replace(b"\n\n", b"\n" + line + b"\n\n")
     assert _read(data).tables["regions"].rows == 6
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

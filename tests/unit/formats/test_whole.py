@@ -40,7 +40,7 @@ def test_more_than_the_limit_is_not_read() -> None:
 
 def test_line_ends_without_lines_are_told_at_once() -> None:
     """A megabyte of CR is one step for each byte, and not one for each pair."""
-    started = time.monotonic()
+    started = time.process_time()
     assert normalize(b"\r" * (1 << 20)).text == b"\n" * (1 << 20)
     assert normalize(b"\r" * (1 << 20) + b"\n").form == {"newline": "\r" * (1 << 20) + "\n"}
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
