@@ -21,7 +21,7 @@ from mmpscope.analysis.untold import find_untold
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["Figure", "Pair", "compare_figures", "join_sides", "measure_figure"]
+__all__ = ["Figure", "Pair", "compare_figures", "join_sides", "measure_figure", "pair_up"]
 
 _TOTAL_ROW = "Total"
 _SIDES = ("the baseline", "the new snapshot")
@@ -31,19 +31,28 @@ _UNKNOWN = "not all of it is known"
 
 
 class Figure(NamedTuple):
-    """A value of one snapshot; None, or at least that, where ``lacking`` says what is not known of it."""
+    """A value of one snapshot; None, or at least that, where ``lacking`` says what is not known of it.
+
+    ``is_there`` is false where nothing has the name that was asked for: a 0 of another kind than that of a
+    module of which nothing is swapped out.
+    """
 
     value: int | None
     lacking: str | None = None
+    is_there: bool = True
 
 
 class Pair(NamedTuple):
-    """A value before and after; ``lacking`` says why the two cannot be compared, ``note`` what they mean."""
+    """A value before and after; ``lacking`` says why the two cannot be compared, ``note`` what they mean.
+
+    ``is_there`` is false where neither side has anything of the name that was asked for.
+    """
 
     baseline: int | None
     value: int | None
     lacking: str | None = None
     note: str | None = None
+    is_there: bool = True
 
 
 def measure_figure(snapshot: LoadedSnapshot, summary: Summary, subject: Subject) -> Figure:
@@ -117,6 +126,12 @@ def _explain_both(pair: tuple[LoadedSnapshot, LoadedSnapshot], row: dict[str, An
             reason = find_estimates(snapshot).get(metric, _UNKNOWN)
         reasons.append(reason)
     return join_sides(*reasons) or "both sides do not know the same parts of it"
+
+
+def pair_up(before: Figure, after: Figure) -> Pair:
+    """Put a value of the baseline beside that of the new snapshot."""
+    lacking = join_sides(before.lacking, after.lacking)
+    return Pair(before.value, after.value, lacking, is_there=before.is_there or after.is_there)
 
 
 def join_sides(before: str | None, after: str | None) -> str | None:

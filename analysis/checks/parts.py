@@ -56,7 +56,7 @@ def _measure_modules(snapshot: LoadedSnapshot, subject: Subject) -> Figure:
     values = [row[subject.metric] for row in rows]
     if None in values or not _is_whole(snapshot.regions, [row["address"] for row in rows], subject.metric):
         return Figure(None, f"{subject.metric} is not known of all of it")
-    return Figure(sum(values))
+    return Figure(sum(values), is_there=bool(rows))
 
 
 def _find_lacking(snapshot: LoadedSnapshot) -> str | None:

@@ -10,8 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
-from mmpscope.analysis.checks.budget import MODULES, RIGHTS, TOTAL, TYPE, Budget, Subject, choose_default
-from mmpscope.analysis.checks.figures import Figure, Pair, compare_figures, join_sides, measure_figure
+from mmpscope.analysis.checks.budget import (
+    MODULE,
+    MODULES,
+    RIGHTS,
+    TOTAL,
+    TYPE,
+    Budget,
+    Subject,
+    choose_default,
+)
+from mmpscope.analysis.checks.figures import Figure, Pair, compare_figures, measure_figure, pair_up
 from mmpscope.analysis.checks.parts import Named, list_modules_by_name, list_unsafe, measure_part
 from mmpscope.analysis.checks.schema import CANNOT_TELL, CHECK, OK, VIOLATED
 from mmpscope.analysis.checks.verdicts import judge_alone, judge_growth, judge_new
@@ -84,7 +93,7 @@ def check(
     """
     is_counted = count_mappings(new).applies
     asked = choose_default(1, has_mapping_count=is_counted) if budgets is None else budgets
-    subjects = list(dict.fromkeys(budget.subject for budget in asked if budget.limit.needs_baseline))
+    subjects = list(dict.fromkeys(budget.subject for budget in asked if _needs_baseline(budget)))
     alone = {s: measure_part(new, s) for s in subjects if s.kind not in (TOTAL, TYPE) and s not in _LISTS}
     checked = _New(new, sum_up(new), alone)
     samples = [_measure(each, checked, subjects) for each in baseline]
@@ -100,6 +109,11 @@ def check(
     return CheckResult(build_table(CHECK, columns, len(rows)), labels, tuple(moved))
 
 
+def _needs_baseline(budget: Budget) -> bool:
+    """Tell if there is something to measure of the baseline, be it only if it has a module of that name."""
+    return budget.limit.needs_baseline or budget.subject.kind == MODULE
+
+
 def _has_moved(snapshot: LoadedSnapshot) -> bool:
     return snapshot.moment.get("map_moved") is True
 
@@ -108,13 +122,9 @@ def _measure(baseline: LoadedSnapshot, new: _New, subjects: Sequence[Subject]) -
     figures = [subject for subject in subjects if subject.kind in (TOTAL, TYPE) and subject not in _LISTS]
     pairs = compare_figures(baseline, new.snapshot, new.summary, figures) if figures else {}
     for subject, after in new.alone.items():
-        pairs[subject] = _put_together(measure_part(baseline, subject), after)
+        pairs[subject] = pair_up(measure_part(baseline, subject), after)
     names = {subject: _LISTS[subject](baseline) for subject in subjects if subject in _LISTS}
     return _Sample(baseline.label, _has_moved(baseline), pairs, names)
-
-
-def _put_together(before: Figure, after: Figure) -> Pair:
-    return Pair(before.value, after.value, join_sides(before.lacking, after.lacking))
 
 
 def _judge(budget: Budget, new: _New, samples: Sequence[_Sample]) -> dict[str, Any]:
@@ -125,4 +135,7 @@ def _judge(budget: Budget, new: _New, samples: Sequence[_Sample]) -> dict[str, A
         return judge_growth(budget, [sample.pairs[subject] for sample in samples])
     if subject.kind in (TOTAL, TYPE):
         return judge_alone(budget, measure_figure(new.snapshot, new.summary, subject))
-    return judge_alone(budget, measure_part(new.snapshot, subject))
+    figure = measure_part(new.snapshot, subject)
+    pairs = [sample.pairs[subject] for sample in samples if subject in sample.pairs]
+    is_there = figure.is_there or any(pair.is_there and pair.lacking is None for pair in pairs)
+    return judge_alone(budget, figure._replace(is_there=is_there))

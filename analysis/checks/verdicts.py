@@ -10,7 +10,6 @@ from mmpscope.analysis.checks.budget import (
     AT_LEAST,
     LEAST_SAMPLES,
     MAPPINGS,
-    MODULE,
     MODULES,
     RIGHTS,
     Budget,
@@ -80,7 +79,7 @@ def judge_alone(budget: Budget, figure: Figure) -> Row:
     is_bad = value is not None and (value < amount if is_least else value > amount)
     if figure.lacking is not None and (is_least or not is_bad):
         return _make_row(budget, _Verdict(CANNOT_TELL, figure.lacking, amount, None, value))
-    if budget.subject.kind == MODULE and not value:
+    if not figure.is_there:
         return _make_row(budget, _Verdict(CANNOT_TELL, _name_nothing(budget), amount, None, value))
     shown, wanted = _show_apart(value, amount, _find_unit(budget.subject))
     reason = f"{shown}; allowed {limit.rule} {wanted}"
@@ -136,7 +135,7 @@ def _find_lacking(budget: Budget, pairs: Sequence[Pair], known: Sequence[Pair]) 
     if budget.limit.spread is not None and len(known) < LEAST_SAMPLES:
         more = f"; {reasons[0]}" if reasons else ""
         return f"too few samples: {len(known)}, and a spread takes {LEAST_SAMPLES}{more}"
-    if budget.subject.kind == MODULE and all(pair.baseline == pair.value == 0 for pair in known):
+    if not any(pair.is_there for pair in known):
         return _name_nothing(budget)
     return None
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.analysis.capability import find_estimates
 from mmpscope.analysis.checks.budget import MAPPINGS, MODULE, MODULES, RIGHTS, TOTAL, TYPE, Subject
-from mmpscope.analysis.checks.figures import Figure, Pair, join_sides, measure_figure
+from mmpscope.analysis.checks.figures import Figure, Pair, join_sides, measure_figure, pair_up
 from mmpscope.analysis.checks.parts import Named, find_tail, matches, measure_part
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.datasets.reading import read_parts
@@ -108,8 +108,7 @@ class KeptSnapshot:
             else:
                 is_type = subject.kind == TYPE
                 after = measure_figure(new, summary, subject) if is_type else measure_part(new, subject)
-                before = self._measure(subject, new)
-                pairs[subject] = Pair(before.value, after.value, join_sides(before.lacking, after.lacking))
+                pairs[subject] = pair_up(self._measure(subject, new), after)
         return pairs, names
 
     def _take(self, name: str) -> pa.Table:
@@ -189,7 +188,7 @@ class KeptSnapshot:
         partial = subject.metric in (self._summary["Image"]["partial"] or "").split(", ")
         if None in values or (values and partial):
             return Figure(None, f"{subject.metric} is not known of all of it")
-        return Figure(sum(values))
+        return Figure(sum(values), is_there=bool(values))
 
     def _list_modules(self) -> Named:
         if self._lacking is not None:

@@ -239,6 +239,23 @@ def test_a_module_that_is_gone_costs_nothing(tmp_path: Path) -> None:
     assert (row["verdict"], row["value"]) == (OK, 0)
 
 
+@pytest.mark.parametrize("limit", ["0", '"10%"', "{spread = 6}", "{at_most = 0}"])
+def test_a_module_that_costs_nothing_is_there(limit: str, tmp_path: Path) -> None:
+    """Nothing of it is swapped out on either side: a known 0, which holds, not a pattern of no module."""
+    runs = [size_heap(64, _OTHER)] * LEAST_SAMPLES
+    text = f'[module."libbar.so"]\nswap = {limit}\n'
+    row = _judge_one(size_heap(64, _OTHER), runs, tmp_path, text)
+    assert (row["verdict"], row["value"], row["limit"] is None) == (OK, 0, False)
+
+
+def test_at_most_holds_for_a_module_that_the_baseline_alone_has(tmp_path: Path) -> None:
+    """The pattern is right, since it names a module there; without a baseline nothing says so."""
+    text = '[module."libbar.so"]\nsize = {at_most = "8K"}\n'
+    new, old = size_heap(64), size_heap(64, _OTHER)
+    for baseline, word in (([old], OK), ([new, old], OK), ([new], CANNOT_TELL), ([], CANNOT_TELL)):
+        assert _judge_one(new, baseline, tmp_path, text)["verdict"] == word
+
+
 @pytest.mark.parametrize(("most", "word"), [(3, OK), (2, OK), (1, VIOLATED)])
 def test_mappings_count_without_gate_areas(most: int, word: str, tmp_path: Path) -> None:
     """Two regions, and [vsyscall], which the kernel does not count."""

@@ -33,6 +33,7 @@ total_ws = "1K"
 [module."libc*"]
 total_ws = "1K"
 pss = "1K"
+swap = [0, {at_most = 0}]
 [mappings]
 grow = 1
 """
