@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.errors import CannotTellError
 from mmpscope.analysis.facts import get_number
 from mmpscope.analysis.identity import Identity, identify
+from mmpscope.analysis.reporters.names import shorten_middle
 from mmpscope.analysis.roles import compare_roles, read_role
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ __all__ = ["choose_baseline"]
 
 _Moment = tuple[Identity, int] | str
 
+_WIDTH, _NAMES = 60, 8
+"""Characters of what a process runs in a sentence, and names in one."""
+
 
 def choose_baseline(
     new: LoadedSnapshot, found: Iterable[LoadedSnapshot], said: list[str]
@@ -25,13 +29,15 @@ def choose_baseline(
     """Yield the snapshots that count, and append to ``said`` what was left out and why.
 
     Copies of one snapshot are one sample. The new snapshot itself never counts: nothing grows beside itself.
-    Other programs count only where there is nothing else. Of several processes of the program in one file,
-    those count whose arguments are most alike. Raises CannotTellError where all of several are of other
+    Other texts of commands (`python3 -c`) count where none is alike; other programs only where there is
+    nothing else. Of several processes of the program in one file, those count whose arguments are most alike.
+    Raises CannotTellError where all of several are of other
     programs.
     """
     seen: set[_Moment] = set()
     itself: LoadedSnapshot | None = None
     strangers: list[LoadedSnapshot] = []
+    kin: list[LoadedSnapshot] = []
     doubles, count, own = 0, 0, _find_moment(new)
     for snapshot in _choose_roles(new, found, said):
         moment = _find_moment(snapshot)
@@ -40,7 +46,7 @@ def choose_baseline(
         elif moment == own:
             itself = snapshot
         elif _is_of_another_program(snapshot, new):
-            strangers.append(snapshot)
+            (kin if _runs_commands_too(snapshot, new) else strangers).append(snapshot.unread())
         else:
             count += 1
             yield snapshot
@@ -48,8 +54,12 @@ def choose_baseline(
     if doubles:
         said.append(f"{doubles:,} of the baseline are copies of others, and do not count")
     if count:
-        said += _tell_left_out(itself, strangers)
+        said += _tell_left_out(itself, [*strangers, *kin])
+    elif kin:
+        said += [_tell_kin(kin, new), *_tell_left_out(itself, strangers)]
+        yield from kin
     elif itself is not None:
+        said += _tell_left_out(None, strangers)
         said.append(
             "the baseline is the snapshot that is checked, and nothing grows beside itself: no baseline"
         )
@@ -86,28 +96,46 @@ def _find_moment(snapshot: LoadedSnapshot) -> _Moment:
     return snapshot.label if time is None or identity.pid is None else (identity, time)
 
 
-def _name(snapshot: LoadedSnapshot) -> str | None:
-    """Name a process; one that an interpreter runs, by its script as well."""
+def _name(snapshot: LoadedSnapshot) -> str:
+    """Name a process by all that tells it from another program: what an interpreter runs, or its title."""
     role = read_role(snapshot.process)
-    script = role.program if role.program and not role.program.count(" ") else None
-    return " ".join(filter(None, (role.name, script))) or None
+    program = shorten_middle(" ".join((role.program or "").split()), _WIDTH)
+    if role.name and program.startswith(f"{role.name}: "):
+        return program
+    return " ".join(filter(None, (role.name, program))) or "a process without a name"
+
+
+def _name_all(snapshots: Iterable[LoadedSnapshot]) -> str:
+    names = sorted(set(map(_name, snapshots)))
+    more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
+    return ", ".join(names[:_NAMES]) + more
 
 
 def _is_of_another_program(snapshot: LoadedSnapshot, new: LoadedSnapshot) -> bool:
     return compare_roles(read_role(snapshot.process), read_role(new.process)) == 0
 
 
+def _runs_commands_too(snapshot: LoadedSnapshot, new: LoadedSnapshot) -> bool:
+    one, two = read_role(snapshot.process), read_role(new.process)
+    return one.is_code and two.is_code and one.name == two.name
+
+
+def _tell_kin(kin: Sequence[LoadedSnapshot], new: LoadedSnapshot) -> str:
+    count = f"{len(kin):,} of the baseline count though they run other commands ({_name_all(kin)})"
+    return f"{count} than the new snapshot ({_name(new)}): none runs the same"
+
+
 def _tell_left_out(itself: LoadedSnapshot | None, strangers: list[LoadedSnapshot]) -> Iterator[str]:
     if itself is not None:
         yield f"{itself.label} of the baseline is the snapshot that is checked, and does not count"
     if strangers:
-        names = ", ".join(sorted({_name(each) or "" for each in strangers}))
-        yield f"{len(strangers):,} of the baseline are of other programs ({names}), and do not count"
+        count = f"{len(strangers):,} of the baseline are of other programs ({_name_all(strangers)})"
+        yield f"{count}, and do not count"
 
 
 def _choose_instead(new: LoadedSnapshot, strangers: list[LoadedSnapshot], said: list[str]) -> LoadedSnapshot:
     if len(strangers) == 1:
         said.append(f"the baseline is of {_name(strangers[0])}, the new snapshot of {_name(new)}")
         return strangers[0]
-    names = ", ".join(sorted({_name(each) or "" for each in strangers}))
-    raise CannotTellError(f"no snapshot of the baseline is of {_name(new)}, only of {names}. Name others")
+    others = _name_all(strangers)
+    raise CannotTellError(f"no snapshot of the baseline is of {_name(new)}, only of {others}. Name others")

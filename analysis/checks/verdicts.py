@@ -26,6 +26,8 @@ __all__ = ["find_deviation", "find_median", "judge_alone", "judge_growth", "judg
 Row = dict[str, Any]
 
 _MOST = (1 << 64) - 1
+_NO_BASELINE = "there is no baseline"
+"""None was given, or nothing in it counts: which of the two, standard error tells."""
 _NAMES = 3
 """Names in a reason; the rest is counted."""
 _FLOORS = {MAPPINGS: 16}
@@ -129,7 +131,7 @@ def _find_lacking(budget: Budget, pairs: Sequence[Pair], known: Sequence[Pair]) 
     """Say why there is no verdict; None where there is one."""
     reasons = list(dict.fromkeys(pair.lacking for pair in pairs if pair.lacking is not None))
     if not pairs:
-        return "no baseline is given"
+        return _NO_BASELINE
     if not known:
         return reasons[0]
     if budget.limit.spread is not None and len(known) < LEAST_SAMPLES:
@@ -200,7 +202,7 @@ def _show(number: Fraction) -> str:
 def judge_new(budget: Budget, new: Named, baselines: Sequence[Named]) -> Row:
     """Judge that nothing is there which no snapshot of the baseline has, but what is allowed."""
     if not baselines:
-        return _make_row(budget, _Verdict(CANNOT_TELL, "no baseline is given"))
+        return _make_row(budget, _Verdict(CANNOT_TELL, _NO_BASELINE))
     known = [each for each in baselines if each.lacking is None]
     find = _find_more if budget.subject == RIGHTS else _find_modules
     found, doubtful = find(budget.limit, new, known)

@@ -278,7 +278,7 @@ def test_without_a_baseline_only_limits_of_the_value_itself_are_told(tmp_path: P
     text = "no_new_executable_writable = true\n[type.Heap]\nprivate = {grow = 1, at_most = '2M'}\n"
     rows = _judge(size_heap(1024), (), tmp_path, text)
     assert [row["verdict"] for row in rows] == [CANNOT_TELL, CANNOT_TELL, OK]
-    assert {row["reason"] for row in rows[:2]} == {"no baseline is given"}
+    assert {row["reason"] for row in rows[:2]} == {"there is no baseline"}
 
 
 def test_baselines_that_know_less_do_not_count_and_are_counted(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ def _read(exe: str | None, *words: str, **facts: Any) -> Role:
         (("/usr/bin/java", "-Xmx1g", "-cp", "lib/*", "shop.Main"), "shop.Main"),
         (("/usr/bin/java", "-jar", "shop.jar"), "shop.jar"),
         (("/bin/sh", "run.sh"), "run.sh"),
+        (("/bin/bash", "-euo", "pipefail", "run.sh"), "run.sh"),
+        (("/usr/bin/java", "-verbose", "shop.Main"), "shop.Main"),
+        (("/usr/bin/python3", "-um", "shop.web"), "shop.web"),
         (("/usr/bin/node",), None),
         (("/usr/bin/python3", "-m"), None),
         (("C:\\demo\\python.exe", "job.py"), "job.py"),
@@ -30,6 +33,28 @@ def _read(exe: str | None, *words: str, **facts: Any) -> Role:
 def test_an_interpreter_does_what_its_script_says(words: tuple[str, ...], program: str | None) -> None:
     """Its options, and the values of these, are left out."""
     assert _read(words[0], *words).program == program
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("/usr/bin/python3", "-c", "run()", "job.py"),
+        ("/usr/bin/python3.12", "-Iuc", "run()"),
+        ("/bin/bash", "-lc", "run()"),
+        ("/bin/bash", "-euo", "pipefail", "-c", "run()"),
+        ("/usr/bin/perl", "-MList::Util", "-lne", "run()"),
+        ("/usr/bin/perl", "-E", "run()"),
+        ("/usr/bin/ruby", "-r", "json", "-e", "run()"),
+        ("/usr/bin/node", "--eval", "run()"),
+        ("/usr/bin/node", "-p", "run()"),
+        ("/usr/bin/php", "-r", "run()"),
+    ],
+)
+def test_commands_of_the_command_line_are_no_script(words: tuple[str, ...]) -> None:
+    """A text of commands has no name, however the option before it is written."""
+    role = _read(words[0], *words)
+    assert (role.program, role.is_code) == ("run()", True)
+    assert not _read(words[0], words[0], "run()").is_code
 
 
 def test_a_title_is_a_program_without_its_numbers() -> None:
@@ -74,6 +99,12 @@ def test_the_parent_is_that_of_stat_or_status(facts: dict[str, Any], parent: int
         (Role("a", arguments=("-p", "1")), Role("a", arguments=("-p", "22")), 2),
         (Role("a", arguments=("-p", "1")), Role("a", arguments=("-q",)), 1),
         (Role("a"), Role(None), 1),
+        (_read("/bin/sh", "sh", "-c", "run 1"), _read("/bin/sh", "sh", "-c", "run 1"), 3),
+        (_read("/bin/sh", "sh", "-c", "run 1"), _read("/bin/sh", "sh", "-c", "run 22"), 2),
+        (_read("/bin/sh", "sh", "-c", "run 1"), _read("/bin/sh", "sh", "-c", "run 1", "x"), 1),
+        (_read("/bin/sh", "sh", "-c", "x(0x1F, 1e6)"), _read("/bin/sh", "sh", "-c", "x(5_000, .5)"), 2),
+        (_read("/bin/sh", "sh", "-c", "run 1"), _read("/bin/sh", "sh", "-c", "stop 1"), 0),
+        (_read("/bin/sh", "sh", "-c", "run 1"), _read("/bin/sh", "sh", "run 1"), 0),
     ],
 )
 def test_roles_are_alike_by_degrees(one: Role, two: Role, alike: int) -> None:
