@@ -19,7 +19,7 @@ __all__ = ["choose_baseline"]
 
 _Moment = tuple[Identity, int] | str
 
-_WIDTH, _NAMES = 60, 8
+_WIDTH, _NAMES = 60, 3
 """Characters of what a process runs in a sentence, and names in one."""
 
 
