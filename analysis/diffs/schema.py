@@ -108,6 +108,12 @@ DIFF_ROWS = (
         "total_ws_delta - lazyfree_delta: growth that the system cannot take back at will",
     ),
     *_NOTES,
+    Field(
+        "partial",
+        "string",
+        "",
+        "of others: figures that no side tells of some of its rows, as in pss, swap; these are left out",
+    ),
 )
 """One row a change.
 

@@ -65,6 +65,8 @@ _BY_MORE_THAN_RIGHTS = ("file+size", "size", "name", "role")
 _NARROW = 24
 _AT_LEAST = "+"
 """Behind a total of what is known, as in a summary."""
+_KNOWN = "*"
+"""Behind a change of what is known, as of several snapshots."""
 _NAMED = 3
 """Units that a note names; the others are counted."""
 _REASONS = 6
@@ -273,7 +275,9 @@ def _draw_rows(title: str, rows: Sequence[Row], metric: str, screen: Screen) -> 
         *([] if is_grouped else [blocks if has_units else rights]),
         *_name_rows(rows, has_units=has_units),
     ]
-    return [title, *render_table(columns, screen), *_note_units(rows, screen)]
+    is_partial = any(cell.endswith(_KNOWN) for column in columns if column.right for cell in column.cells)
+    note = f"{_KNOWN} of what is known: of some of the others nothing is" if is_partial else ""
+    return [title, *render_table(columns, screen, note), *_note_units(rows, screen)]
 
 
 def _show_deltas(rows: Sequence[Row], metric: str, screen: Screen) -> list[TextColumn]:
@@ -283,9 +287,16 @@ def _show_deltas(rows: Sequence[Row], metric: str, screen: Screen) -> list[TextC
     for name, title in TITLES.items():
         deltas = [row[f"{name}_delta"] for row in rows]
         if name in ("size", metric) or (name in told and any(deltas)):
-            cells = [show_kib(delta, sign=True) for delta in deltas]
+            cells = [_show_delta(row, name) for row in rows]
             columns.append(TextColumn(title, cells, True, KEEP if name == metric else _WORTH.get(name, 5)))
     return columns
+
+
+def _show_delta(row: Row, name: str) -> str:
+    """Write a change, with a mark where it leaves out what no side tells."""
+    delta = row[f"{name}_delta"]
+    is_partial = delta is not None and name in (row.get("partial") or "").split(", ")
+    return show_kib(delta, sign=True) + _KNOWN * is_partial
 
 
 def _show_place(row: Row) -> str:

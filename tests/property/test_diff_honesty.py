@@ -9,6 +9,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.analysis import DiffResult, LoadedSnapshot, diff, summarize
+from mmpscope.analysis.diffs.groups import GROUPINGS, group_changes
+from mmpscope.analysis.diffs.movers import choose_movers
 from mmpscope.analysis.diffs.schema import METRICS
 from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
 
@@ -16,6 +18,7 @@ PAGE = 4096
 LINUX = {"os": "linux"}
 SEEDS = st.integers(0, 2**32)
 MODES = st.sampled_from([None, "same", "different"])
+PARTS = ("a", "b", "delta")
 Row = dict[str, Any]
 
 
@@ -140,3 +143,26 @@ def test_before_and_after_are_what_a_summary_shows(one: int, two: int) -> None:
 def _read_total(summary: pa.Table) -> Row:
     row: Row = summary.to_pylist()[0]
     return row
+
+
+@settings(max_examples=150, deadline=None)
+@given(SEEDS, SEEDS, MODES, st.sampled_from([None, *GROUPINGS]), st.sampled_from(METRICS))
+def test_what_is_folded_tells_no_more_than_its_rows(
+    one: int, two: int, mode: str | None, by: str | None, metric: str
+) -> None:
+    """Unknown in one row and on one side makes the folded sum of that side unknown, and never a drop."""
+    pair = draw_any(Random(one)), draw_any(Random(two))
+    result = diff(*pair, mode)
+    if by in ("type", "rule") and not result.scope.types:
+        return
+    changes = result.components if by is None else group_changes(pair, result, by)
+    rows = changes.to_pylist()
+    for folded in choose_movers(changes, metric, 0, 1 << 60).to_pylist():
+        for name in METRICS:
+            told = [row for row in rows if any(row[f"{name}_{part}"] is not None for part in PARTS)]
+            for part in PARTS:
+                cells = [row[f"{name}_{part}"] for row in told]
+                expected = None if None in cells or not cells else sum(cells)
+                assert folded[f"{name}_{part}"] == expected, (name, part)
+            is_partial = 0 < len(told) < len(rows)
+            assert (name in (folded["partial"] or "").split(", ")) == is_partial, name

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mmpscope import analysis
 from mmpscope.analysis import DiffResult, diff
+from mmpscope.analysis.diffs.movers import choose_movers
 from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.errors import UsageError
 from support.loaded import load_blocks, load_map
@@ -318,13 +319,14 @@ def test_movers_are_the_largest_changes_be_they_growth_or_loss() -> None:
     assert list_rows(by_pss, "movers", "word", "address_b")[0] == ("changed", LOW)
 
 
-def test_folding_names_what_it_leaves_out() -> None:
-    """A null among the folded rows is no 0: the sum is of the rest, and the figure is named."""
+def test_folding_names_what_it_does_not_know() -> None:
+    """A null among the folded rows is no 0: the sum is unknown, and the figure is named."""
     before = [region(LOW + at * MIB, PAGE, pss=1, total_ws=0) for at in range(3)]
     after = [dict(row, total_ws=1, private=9 * PAGE * (at == 0)) for at, row in enumerate(before)]
     after[1]["pss"] = None
     others = compare(before, after, limit=1).movers.to_pylist()[-1]
-    assert (others["word"], others["rows"], others["pss_delta"], others["unknown"]) == ("others", 2, 0, "pss")
+    assert (others["word"], others["rows"]) == ("others", 2)
+    assert (others["pss_delta"], others["unknown"]) == (None, "pss")
 
 
 def test_folding_does_not_wrap() -> None:
@@ -484,6 +486,32 @@ def test_a_fact_that_one_side_lacks_altogether_is_no_difference() -> None:
     assert compare(before, after).ranges.num_rows == 0
     after[0]["state"] = "reserved"  # now the column is known, and one region is what it was not
     assert list_rows(compare(before, after), "ranges", "address_a")[0] == (LOW,)
+
+
+def fold_all(before: list[Row], after: list[Row]) -> Row:
+    """Compare, and return the row into which all changes are folded."""
+    components = compare(before, after).components
+    [row] = choose_movers(components, "private", 0, 1 << 40).to_pylist()
+    return dict(row)
+
+
+def test_what_one_side_does_not_tell_of_a_folded_row_is_no_drop() -> None:
+    """A light look has no working set of one: the sum of that side is unknown, and so is the change."""
+    before = [region(LOW + at * MIB, PAGE, total_ws=PAGE, swap=PAGE) for at in range(2)]
+    after = [{**before[0], "total_ws": None, "swap": 0}]
+    row = fold_all(before, after)
+    assert (row["total_ws_a"], row["total_ws_b"], row["total_ws_delta"]) == (2 * PAGE, None, None)
+    assert (row["swap_a"], row["swap_b"], row["swap_delta"]) == (2 * PAGE, 0, -2 * PAGE)
+    assert (row["effective_ws_delta"], row["partial"]) == (None, None)
+
+
+def test_what_no_side_tells_of_a_folded_row_is_left_out_and_named() -> None:
+    """As a total does: the sums are of the others, before and after, and the figure is called partial."""
+    before = [region(LOW, PAGE, pss=None), region(LOW + MIB, PAGE, pss=PAGE)]
+    after = [region(LOW, PAGE, pss=None, swap=PAGE), region(LOW + MIB, PAGE, pss=3 * PAGE)]
+    row = fold_all(before, after)
+    assert (row["pss_a"], row["pss_b"], row["pss_delta"]) == (PAGE, 3 * PAGE, 2 * PAGE)
+    assert (row["unknown"], row["partial"]) == (None, "pss")
 
 
 def test_two_processes_without_memory_are_alike() -> None:
