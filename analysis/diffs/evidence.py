@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from mmpscope.analysis.columns import Bools, RawColumns, Text
+from mmpscope.analysis.diffs.files import normalize_path
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _has_cut_names(columns: RawColumns) -> bool:
 
 def _name_files(names: Text, *, is_cut: bool) -> Text:
     shorten = _shorten if is_cut else _leave_out_brackets
-    return Text(names.codes, tuple(value and shorten(value) for value in names.values))
+    return Text(names.codes, tuple(value and shorten(normalize_path(value)) for value in names.values))
 
 
 def _leave_out_brackets(name: str) -> str | None:

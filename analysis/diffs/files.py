@@ -6,7 +6,10 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-__all__ = ["FILE_MATCHES", "BackingFile", "FileMatches", "match_files"]
+__all__ = ["FILE_MATCHES", "BackingFile", "FileMatches", "match_files", "normalize_path"]
+
+_DELETED = " (deleted)"
+"""Behind the path of a file that is mapped and was removed or replaced since (proc_pid_maps(5))."""
 
 
 class BackingFile(NamedTuple):
@@ -64,6 +67,11 @@ _PASSES: tuple[tuple[str, str, Key], ...] = (
 The directory breaks ties: two files of one name are told by their paths before names alone are asked.
 """
 FILE_MATCHES = tuple((word, confidence) for word, confidence, _ in _PASSES)
+
+
+def normalize_path(path: str) -> str:
+    """Write one path always alike: Windows tells no case apart, Linux says where a file was deleted."""
+    return path.lower() if "\\" in path and "/" not in path else path.removesuffix(_DELETED)
 
 
 def match_files(a: Sequence[BackingFile], b: Sequence[BackingFile]) -> FileMatches:

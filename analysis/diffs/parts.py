@@ -9,7 +9,7 @@ from collections import deque
 from typing import Any
 
 import pyarrow as pa
-from mmpscope.analysis.diffs.files import BackingFile, match_files
+from mmpscope.analysis.diffs.files import BackingFile, match_files, normalize_path
 from mmpscope.analysis.diffs.schema import CHANGED, DIFF_MODULES, DIFF_THREADS, GONE, MOVED, NEW, REBUILT
 from mmpscope.analysis.schema import Field
 from mmpscope.analysis.tables import build_table
@@ -23,14 +23,14 @@ Pair = tuple[Row | None, Row | None]
 def diff_modules(a: pa.Table, b: pa.Table, *, same_instance: bool) -> pa.Table:
     """List the modules that are not the same (columns of diffs.schema.DIFF_MODULES), by path and address.
 
-    Modules are matched by path and address, then by path in the order of addresses, and of two instances as
-    their memory is: by build id or name without version (files.py). Another address is a move within one
-    instance; between two instances every address is another, and says nothing.
+    Modules are matched by path and address, by path and build, then by path in the order of addresses, and of
+    two instances as their memory is: by build id or name without version (files.py). Another address is a
+    move within one instance; between two instances every address is another, and says nothing.
     """
     left, right = ([*_list_rows(side, "path", "address", "size", "build_id")] for side in (a, b))
     _name_alike(left, right)
     pairs = _pair(left, right, ("name", "address")) if same_instance else []
-    pairs += _pair(left, right, ("name",))
+    pairs += _pair(left, right, ("name", "build_id")) + _pair(left, right, ("name",))
     pairs += [] if same_instance else _pair_files(left, right)
     pairs += [(row, None) for row in left] + [(None, row) for row in right]
     rows = [row for pair in pairs if (row := _describe_module(pair, same_instance))]
@@ -43,14 +43,15 @@ def diff_modules(a: pa.Table, b: pa.Table, *, same_instance: bool) -> pa.Table:
 def _name_alike(left: list[Row], right: list[Row]) -> None:
     """Give each module the name that it is known by: its path, or the last part where a source has that.
 
-    Windows takes OLEAUT32.dll and oleaut32.dll for one file, and writes either.
+    Windows takes OLEAUT32.dll and oleaut32.dll for one file, and writes either. Linux writes (deleted) behind
+    a path once the file is another: what was mapped before stays mapped.
     """
     is_cut = any(side and not any("/" in (row["path"] or "") for row in side) for side in (left, right))
     is_posix = any((row["path"] or "").startswith("/") for row in (*left, *right))
     for row in (*left, *right):
         path = row["path"] or ""
         name = path.rpartition("/")[2] if is_cut and is_posix else path
-        row["name"] = name.lower() if "\\" in name and "/" not in name else name
+        row["name"] = normalize_path(name)
 
 
 def _list_rows(table: pa.Table, *names: str) -> list[Row]:

@@ -338,6 +338,50 @@ def test_case_tells_files_apart_but_on_windows(before: str, after: str, changes:
         assert diff_modules(*tables, same_instance=same_instance).num_rows == changes
 
 
+OLD, OLD_GONE, REPLACED = (
+    ("/lib/foo.so", 0x10000, "aa"),
+    ("/lib/foo.so (deleted)", 0x10000, "aa"),
+    ("/lib/foo.so", 0x90000, "bb"),
+)
+"""A library; the same mapping after its file was replaced on disk; what is in its place now."""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same_instance", "words"),
+    [
+        ([OLD], [OLD_GONE], True, []),
+        ([OLD_GONE], [OLD], True, []),
+        ([OLD], [OLD_GONE, REPLACED], True, ["new"]),
+        ([OLD_GONE], [REPLACED], True, ["rebuilt"]),
+        ([OLD_GONE], [REPLACED], False, ["rebuilt"]),
+        ([OLD_GONE, REPLACED], [REPLACED], False, ["gone"]),
+        ([OLD_GONE, REPLACED], [("/lib/foo.so", 0x20000, "bb")], False, ["gone"]),
+    ],
+)
+def test_a_library_whose_file_was_replaced_is_the_same_library(
+    before: list[tuple[str, int, str]],
+    after: list[tuple[str, int, str]],
+    *,
+    same_instance: bool,
+    words: list[str],
+) -> None:
+    """The kernel writes (deleted) behind the path of what stays mapped: nothing was unloaded."""
+    tables = []
+    for rows in (before, after):
+        names = dict(zip(("path", "address", "build_id"), map(list, zip(*rows, strict=True)), strict=True))
+        tables.append(build_table(MODULES, {**names, "size": [4096] * len(rows)}, len(rows)))
+    found = diff_modules(*tables, same_instance=same_instance)
+    assert found.column("word").to_pylist() == words
+
+
+def test_a_file_that_was_replaced_is_no_other_one_where_a_source_has_no_inodes() -> None:
+    """A core from before beside smaps from after: the path has got (deleted) behind it, and is the same."""
+    core = load_foreign([linux(0x10000, 1, path="/lib/foo.so")], host=LINUX)
+    proc = load_foreign([linux(0x10000, 1, path="/lib/foo.so (deleted)", inode=7)], host=LINUX)
+    for pair in ((core, proc), (proc, core)):
+        assert diff(*pair, "same").ranges.num_rows == 0
+
+
 def test_free_space_is_compared_within_bounds_that_are_known() -> None:
     """Text does not say where an address space starts: a guess that is 60 KiB off is no change."""
     rows = [region(0x10_0000, PAGE)]
