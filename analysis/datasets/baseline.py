@@ -35,6 +35,7 @@ __all__ = ["KeptSnapshot", "read_baseline"]
 Row = Mapping[str, Any]
 
 _TABLES = ("captures", "summaries", "modules", "capability", "regions")
+_INSTANCE = ("boot_id", "pid", "start_time")
 _DELETED = " (deleted)"
 _NAMELESS = "memory without a name"
 _ALL = "all regions"
@@ -45,13 +46,14 @@ _UNKNOWN = "not all of it is known"
 
 
 def read_baseline(root: Path, new: LoadedSnapshot, said: list[str]) -> Iterator[KeptSnapshot]:
-    """Yield the snapshots of the program of the new one, without itself.
+    """Yield the snapshots of the program of the new one, without itself; of a series the last of each process.
 
     What is left out is appended to ``said``. CannotTellError where there is none; raises as `read_measures`.
     """
     name, own, count, others = show_fact(new.process.get("name")), _find_moment(new), 0, 0
+    last = _find_last(root)
     for tables in read_parts(root, _TABLES):
-        captures = tables["captures"].to_pylist()
+        captures = [row for row in tables["captures"].to_pylist() if row["snapshot_id"] in last]
         wanted = [row for row in captures if None in (name, row["name"]) or row["name"] == name]
         others += len(captures) - len(wanted)
         kept = [row for row in wanted if own is None or _tell_moment(row) != own]
@@ -65,6 +67,21 @@ def read_baseline(root: Path, new: LoadedSnapshot, said: list[str]) -> Iterator[
         raise CannotTellError(f"no other snapshot of {root} is of {name or 'this program'}. Name a baseline")
 
 
+def _find_last(root: Path) -> set[str]:
+    """Return the ids of the last snapshot of each process of each file; without a pid each is one.
+
+    A file that has grown between two builds is one, though its content is not: its path tells that.
+    """
+    last: dict[object, tuple[int, str]] = {}
+    for tables in read_parts(root, ("captures",)):
+        for row in tables["captures"].select(["snapshot_id", "input", *_INSTANCE]).to_pylist():
+            snapshot, instance = row["snapshot_id"], tuple(row[name] for name in _INSTANCE)
+            file, number = row["input"].rpartition("#")[0], int(snapshot.rpartition(":")[2])
+            key = snapshot if row["pid"] is None else (file, instance)
+            last[key] = max(last.get(key, (-1, "")), (number, snapshot))
+    return {snapshot for _, snapshot in last.values()}
+
+
 def _find_moment(snapshot: LoadedSnapshot) -> tuple[object, ...] | None:
     one, mono = identify(snapshot), get_number(snapshot.moment, "mono_ns")
     told = (one.boot, one.pid, one.start_time, mono)
@@ -72,7 +89,7 @@ def _find_moment(snapshot: LoadedSnapshot) -> tuple[object, ...] | None:
 
 
 def _tell_moment(row: Row) -> tuple[object, ...]:
-    return tuple(row[name] for name in ("boot_id", "pid", "start_time", "mono_ns"))
+    return tuple(row[name] for name in (*_INSTANCE, "mono_ns"))
 
 
 @dataclass(frozen=True)

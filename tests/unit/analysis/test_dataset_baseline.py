@@ -80,11 +80,11 @@ def test_verdicts_on_samples_are_those_of_the_files(
         _judge(load(new)[0], files, tmp_path / "ds", budgets)
     else:
         file = SAMPLES / "windows-reserve-commit-v1.0.mmp"
-        new_one = load(file)[-1]
+        new_one = load(file)[0]
         build(tmp_path / "ds", file)
         kept = read_baseline(tmp_path / "ds", new_one, [])
         by_dataset = check(new_one, (), budgets, kept).table
-        by_files = check(new_one, load(file)[:-1], budgets).table
+        by_files = check(new_one, load(file)[-1:], budgets).table
         columns = ["where", "metric", "baseline", "value", "samples", "verdict"]
         assert by_dataset.select(columns).to_pylist() == by_files.select(columns).to_pylist()
 
@@ -99,6 +99,17 @@ def test_the_snapshot_itself_and_other_programs_do_not_count(tmp_path: Path) -> 
     assert sorted(Path(each.label).name for each in kept) == ["1.mmp#0", "2.mmp#0"]
     assert "has the snapshot that is checked" in told[0]
     assert "of other programs" in told[1]
+
+
+def test_of_a_series_the_last_snapshot_of_each_process_counts(tmp_path: Path) -> None:
+    """Two runs of many snapshots are two samples, as they are from files, also when a series has grown since."""
+    moments = [NOVEMBER_NS + n * SECOND_NS for n in range(4)]
+    [new] = load(write_run(tmp_path / "new.mmp", [NOVEMBER_NS - 1], 99))
+    first = write_run(tmp_path / "0.mmp", moments[:2], 100)
+    build(tmp_path / "ds", first)
+    build(tmp_path / "ds", write_run(first, moments, 100), write_run(tmp_path / "1.mmp", moments[:3], 101))
+    kept = read_baseline(tmp_path / "ds", new, [])
+    assert sorted(Path(each.label).name for each in kept) == ["0.mmp#3", "1.mmp#2"]
 
 
 def test_a_dataset_of_other_programs_is_no_baseline(tmp_path: Path) -> None:
