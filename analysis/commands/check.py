@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import Manner, Reading, Writing
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+_Sample = TypeVar("_Sample")
 _NEW = "The snapshot to check: a file of any readable format, or FILE#3, FILE#-1; of a series the last."
 
 
@@ -77,7 +78,7 @@ def run(
     files = [name for name in question.baseline or () if name not in datasets]
     if files:
         found = load_each(files, reading, manner, latest=True)
-        baseline = choose_baseline(checked, found, said)
+        baseline = _take_what_counts(choose_baseline(checked, found, said), said)
     result = check(checked, baseline, budgets, _read_datasets(datasets, checked, said))
     for sentence in said:
         warn(sentence, manner)
@@ -91,7 +92,15 @@ def _read_datasets(names: Sequence[str], checked: LoadedSnapshot, said: list[str
     from mmpscope.analysis.datasets.baseline import read_baseline
 
     for name in names:
-        yield from read_baseline(Path(name), checked, said)
+        yield from _take_what_counts(read_baseline(Path(name), checked, said), said)
+
+
+def _take_what_counts(found: Iterator[_Sample], said: list[str]) -> Iterator[_Sample]:
+    """Go on without a baseline of which nothing counts: another may, and a limit may be one of the value."""
+    try:
+        yield from found
+    except CannotTellError as error:
+        said.append(str(error))
 
 
 def _load_one(names: Sequence[str], found: Iterable[LoadedSnapshot]) -> LoadedSnapshot:

@@ -46,9 +46,10 @@ _UNKNOWN = "not all of it is known"
 
 
 def read_baseline(root: Path, new: LoadedSnapshot, said: list[str]) -> Iterator[KeptSnapshot]:
-    """Yield the snapshots of the program of the new one, without itself; of a series the last of each process.
+    """Yield the snapshots of the program of the new one, without itself.
 
-    What is left out is appended to ``said``. CannotTellError where there is none; raises as `read_measures`.
+    Of a series the last of each process counts. What is left out is appended to ``said``. CannotTellError
+    where there is none; raises as `read_measures`.
     """
     name, own, count, others = show_fact(new.process.get("name")), _find_moment(new), 0, 0
     last = _find_last(root)

@@ -230,3 +230,26 @@ def test_a_map_that_moved_while_it_was_read_is_told(tmp_path: Path) -> None:
     turned = json.loads(run_mmp("check", old, "--baseline", new, "--json").out)
     assert turned["map_moved"] == [f"{new}#0"]
     assert "the map changed" not in run_mmp("check", old, "--baseline", old).out
+
+
+def test_a_baseline_of_which_nothing_counts_hides_no_violation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Limits of the value itself are judged, with exit code 1; the others cannot be told, nor in JUnit."""
+    monkeypatch.chdir(tmp_path)
+    base, _ = make_shop()
+    for number, name in enumerate(("shop", "java", "cron", "shop")):
+        process, moment = {**base.process, "name": name}, {**base.moment, "time_ns": number}
+        write_file(f"{number}.mmp", [replace(base, process=process, moment=moment)])
+    run_mmp("dataset", "build", "ds", "--from", "1.mmp")
+    (tmp_path / "budget.toml").write_text('[total]\nprivate = ["1M", {at_most = 1}]\n')
+    for baseline in (("1.mmp", "2.mmp"), ("ds",), ("ds", "1.mmp", "2.mmp")):
+        words = [word for name in baseline for word in ("--baseline", name)]
+        answer = _check("0.mmp", *words, "--budget", "budget.toml", "--junit", "check.xml", "-f")
+        assert answer.code == 1
+        assert "of shop" in answer.err
+        assert [line.partition(":")[0] for line in answer.out.splitlines()][:2] == ["cannot tell", "violated"]
+        assert "there is no baseline" in (tmp_path / "check.xml").read_text()
+        assert _check("0.mmp", *words).code == 4
+        words += ["--baseline", "3.mmp"]
+        assert _check("0.mmp", *words).code == 0

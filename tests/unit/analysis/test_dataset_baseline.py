@@ -102,7 +102,7 @@ def test_the_snapshot_itself_and_other_programs_do_not_count(tmp_path: Path) -> 
 
 
 def test_of_a_series_the_last_snapshot_of_each_process_counts(tmp_path: Path) -> None:
-    """Two runs of many snapshots are two samples, as they are from files, also when a series has grown since."""
+    """Two runs of many snapshots are two samples, as they are from files, also where a series has grown."""
     moments = [NOVEMBER_NS + n * SECOND_NS for n in range(4)]
     [new] = load(write_run(tmp_path / "new.mmp", [NOVEMBER_NS - 1], 99))
     first = write_run(tmp_path / "0.mmp", moments[:2], 100)
