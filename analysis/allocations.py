@@ -13,7 +13,7 @@ from mmpscope.analysis.schema import ALLOCATIONS, COUNTERS
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.regions import Described
 
 __all__ = ["list_allocations", "list_private_parts", "measure_allocations"]
 
@@ -23,7 +23,7 @@ _MOST_BLOCKS = np.uint64(2**32 - 1)
 _MOST_RIGHTS = 64
 
 
-def list_allocations(snapshot: LoadedSnapshot) -> pa.Table:
+def list_allocations(snapshot: Described) -> pa.Table:
     """Return schema.ALLOCATIONS, one row an allocation, sorted by address.
 
     Type, subtype and details are those of the first region that is no guard; details without the section of
@@ -83,7 +83,7 @@ def _take_stated(stated: pa.Table, regions: RawColumns) -> pa.Table:
     return build_table(ALLOCATIONS, columns, raw.rows)
 
 
-def _join_regions(snapshot: LoadedSnapshot) -> pa.Table:
+def _join_regions(snapshot: Described) -> pa.Table:
     regions = RawColumns(snapshot.regions)
     groups = group_by(regions.numbers("allocation").values)
     shown = _choose_shown(regions, groups)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.families import find_family
-from mmpscope.analysis.schema import CAPABILITY
-from mmpscope.analysis.tables import build_table
 from mmpscope.formats.model import Capability
 
 if TYPE_CHECKING:
@@ -23,11 +20,9 @@ _COUNTERS = "smaps"
 """The item by which a source of Linux says so."""
 
 
-def list_capability(snapshot: LoadedSnapshot) -> pa.Table:
-    """Return schema.CAPABILITY: what the source states of itself, then the figures that it leaves unknown."""
-    items = [*snapshot.capture.capability, *snapshot.raw.capability, *_judge_figures(snapshot)]
-    columns = {name: [getattr(item, name) for item in items] for name in ("item", "state", "code", "reason")}
-    return build_table(CAPABILITY, columns, len(items))
+def list_capability(snapshot: LoadedSnapshot) -> list[Capability]:
+    """Return what the source states of itself, then the figures that it leaves unknown."""
+    return [*snapshot.capture.capability, *snapshot.raw.capability, *_judge_figures(snapshot)]
 
 
 def find_estimates(snapshot: LoadedSnapshot) -> dict[str, str]:
@@ -35,25 +30,24 @@ def find_estimates(snapshot: LoadedSnapshot) -> dict[str, str]:
 
     An estimate may be too high as well as too low.
     """
-    regions = RawColumns(snapshot.regions)
-    if not regions.rows:
+    raw = snapshot.raw_columns
+    if not raw.rows:
         return {}
-    family = find_family(RawColumns(snapshot.raw_regions))
+    family, figures = find_family(raw), snapshot.classified.columns
     return {
         name: reason
-        for name, reason in family.judge_estimates(regions).items()
-        if name not in family.needs or regions.numbers(name).is_known.any()
+        for name, reason in family.judge_estimates(raw).items()
+        if name not in family.needs or figures.numbers(name).is_known.any()
     }
 
 
 def _judge_figures(snapshot: LoadedSnapshot) -> list[Capability]:
-    regions, judged = RawColumns(snapshot.regions), []
-    if not regions.rows:
+    raw, judged = snapshot.raw_columns, []
+    if not raw.rows:
         return []
-    family = find_family(RawColumns(snapshot.raw_regions))
-    estimates = find_estimates(snapshot)
+    family, figures, estimates = find_family(raw), snapshot.classified.columns, find_estimates(snapshot)
     for figure, needs in family.needs.items():
-        known = regions.numbers(figure).is_known
+        known = figures.numbers(figure).is_known
         item = f"regions.{figure}"
         if known.all():
             if figure in estimates:
@@ -62,15 +56,15 @@ def _judge_figures(snapshot: LoadedSnapshot) -> list[Capability]:
             judged.append(Capability(item, "not applicable", None, needs))
         else:
             state = "partial" if known.any() else "unavailable"
-            lacks = _name_lacking(regions, needs) + _find_reason(snapshot, figure, needs)
-            reason = f"{regions.rows - int(known.sum())} of {regions.rows} regions {lacks}"
+            lacks = _name_lacking(raw, needs) + _find_reason(snapshot, figure, needs)
+            reason = f"{raw.rows - int(known.sum())} of {raw.rows} regions {lacks}"
             judged.append(Capability(item, state, None, reason))
     others = (name for name in estimates if name not in family.needs)
     return judged + [Capability(f"regions.{name}", "partial", None, estimates[name]) for name in others]
 
 
-def _name_lacking(regions: RawColumns, needs: Sequence[str]) -> str:
-    missing = [name for name in needs if name not in regions or regions.table.column(name).null_count]
+def _name_lacking(raw: RawColumns, needs: Sequence[str]) -> str:
+    missing = [name for name in needs if name not in raw or raw.array(name).null_count]
     return f"lack {' and '.join(missing)}" if missing else "have impossible counters (column fault)"
 
 

@@ -186,8 +186,22 @@ class RawColumns:
         """The columns that there are."""
         return self._names
 
+    @property
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        """The columns in the order of the table, each with its type, for comparison."""
+        return tuple((field.name, str(field.type)) for field in self.table.schema)
+
+    @property
+    def has_odd_text(self) -> bool:
+        """Whether a column that was decoded has text whose exact bytes stand in a column of their own."""
+        return False
+
     def __contains__(self, name: str) -> bool:
         return name in self._names
+
+    def array(self, name: str) -> pa.Array:
+        """Return a column in Arrow; KeyError where there is none, CorruptError where it is damaged."""
+        return self._get(name)
 
     def numbers(self, name: str) -> Numbers:
         """Return a column of unsigned numbers; CorruptError where it holds something else."""

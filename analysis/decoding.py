@@ -72,7 +72,7 @@ class TableDecoder:
         return self._decode(name, _MAX_REFERENCES)
 
     def read_text(self, name: str) -> Text | None:
-        """Decode text without a way through Arrow; None where it is no dictionary of distinct values.
+        """Decode text without a way through Arrow; None where it is no dictionary of distinct UTF-8 texts.
 
         Nearly all text is one. Raises as `decode`.
         """
@@ -81,7 +81,10 @@ class TableDecoder:
         if column.enc != "dict" or column.type != "text" or column.valid is not None:
             return None
         codes, values = self._read_dictionary(name, column)
-        texts = [None if value is None else _show_one(value) for value in values.to_pylist()]
+        try:
+            texts = values.cast(pa.string()).to_pylist()
+        except pa.ArrowInvalid:
+            return None
         missing = texts.index(None) if None in texts else len(texts)
         if len(set(texts)) < len(texts):
             return None

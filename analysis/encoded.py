@@ -34,6 +34,17 @@ class EncodedColumns(RawColumns):
         """All of them in Arrow, as `decode_table` gives them."""
         return decode_table(self._encoded)
 
+    @property
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        """The columns in the order of the file, each with its type as it is stored: nothing is decoded."""
+        columns = self._encoded.columns.items()
+        return tuple((name, column.type) for name, column in columns if name in self._names)
+
+    @property
+    def has_odd_text(self) -> bool:
+        """Whether a column that was decoded has text that is no UTF-8."""
+        return bool(self._decoder.exact_bytes)
+
     def _get(self, name: str) -> pa.Array:
         return self._decoder.decode(name)
 

@@ -13,7 +13,7 @@ from mmpscope.analysis.schema import MODULES
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.regions import Described
 
 __all__ = ["list_modules"]
 
@@ -39,7 +39,7 @@ _READ = {
 _BSS = ".bss"
 
 
-def list_modules(snapshot: LoadedSnapshot) -> pa.Table:
+def list_modules(snapshot: Described) -> pa.Table:
     """Return schema.MODULES, one row a load of a file, sorted by address; .bss is counted with its file.
 
     What is told of the file is null where nobody read it, and where the source has only text.
@@ -71,7 +71,7 @@ def _count_loads(files: Rows) -> np.ndarray:
     return loads[2][loads[1]].astype(np.uint32)
 
 
-def _read_known(snapshot: LoadedSnapshot, module: Rows) -> dict[str, object]:
+def _read_known(snapshot: Described, module: Rows) -> dict[str, object]:
     """Take what the raw modules table says of the modules at those rows; -1 is unknown."""
     raw = snapshot.decode_raw("modules")
     places = pa.array(module, mask=module < 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SUMMED",
+    "Described",
     "Found",
     "Regions",
     "build_regions",
@@ -100,6 +101,39 @@ class Regions:
             "fault": self._found.faults.describe(),
         }
         return _append_raw(build_table(REGIONS, columns, raw.rows), raw.table, rules_version)
+
+
+class Described(Protocol):
+    """Regions with all that is said of them: one snapshot, or a stack of several as one (stack_tables.py)."""
+
+    @property
+    def regions(self) -> pa.Table:
+        """schema.REGIONS, then the raw columns."""
+        ...
+
+    @property
+    def classified(self) -> Regions:
+        """The regions with what was found on the way to them."""
+        ...
+
+    @property
+    def stated_allocations(self) -> pa.Table | None:
+        """The allocations that the source states; None where it states none."""
+        ...
+
+    @property
+    def threads(self) -> pa.Table:
+        """schema.THREADS."""
+        ...
+
+    @property
+    def modules(self) -> pa.Table:
+        """schema.MODULES."""
+        ...
+
+    def decode_raw(self, name: str) -> RawColumns:
+        """Return one raw table."""
+        ...
 
 
 def build_regions(snapshot: LoadedSnapshot) -> Regions:

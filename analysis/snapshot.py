@@ -26,7 +26,7 @@ from mmpscope.analysis.space import UsableRange, find_granularity, find_page_siz
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.threads import list_threads
 from mmpscope.analysis.totals import compare_stated_total
-from mmpscope.formats.model import Capture, Facts, Snapshot, Table
+from mmpscope.formats.model import Capability, Capture, Facts, Snapshot, Table
 from mmpscope.formats.source import Entry
 
 __all__ = ["LoadedSnapshot"]
@@ -171,11 +171,16 @@ class LoadedSnapshot:
     @cached_property
     def capability(self) -> pa.Table:
         """schema.CAPABILITY: why something is null."""
+        rows = self.list_capability()
+        columns = {field.name: [getattr(row, field.name) for row in rows] for field in CAPABILITY}
+        return build_table(CAPABILITY, columns, len(rows))
+
+    def list_capability(self) -> list[Capability]:
+        """Return the rows of `capability` before they are a table: of many snapshots one table is made."""
         disputes = {"free": compare_stated_free(self), "totals": compare_stated_total(self)}
-        found = {item: reason for item, reason in disputes.items() if reason is not None}
-        columns = {"item": [*found], "state": ["partial"] * len(found), "reason": [*found.values()]}
-        doubts = build_table(CAPABILITY, columns, len(found))
-        return pa.concat_tables([list_capability(self), doubts], promote_options="permissive")
+        doubts = ((item, reason) for item, reason in disputes.items() if reason is not None)
+        stated = [Capability(item, "partial", None, reason) for item, reason in doubts]
+        return [*list_capability(self), *stated]
 
     def decode(self, name: str) -> pa.Table:
         """Decode one raw table of the snapshot, or of its capture; empty where there is none."""

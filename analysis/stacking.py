@@ -8,7 +8,9 @@ out is cut again, and equal to what each of them has alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -23,6 +25,7 @@ from mmpscope.analysis.layout import Layout, Names, Rows
 from mmpscope.analysis.regions import (
     SUMMED,
     Found,
+    Regions,
     classify_regions,
     gather_columns,
     gather_surroundings,
@@ -30,15 +33,16 @@ from mmpscope.analysis.regions import (
     read_ranges,
 )
 from mmpscope.analysis.rights import Rights
-from mmpscope.analysis.schema import TYPES
+from mmpscope.analysis.schema import GATE, TYPES
 from mmpscope.analysis.stacks import find_by_shape
+from mmpscope.analysis.tables import TEXT
 from mmpscope.analysis.type_sums import sum_regions
 from mmpscope.formats.errors import FormatError
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["classify_together"]
+__all__ = ["Joined", "Part", "Stack", "classify_together", "find_slots", "move_back"]
 
 _SLOT = 1 << 48
 """Bytes for each process: user space ends at 2^47 or 2^48, but for the large addresses of five levels."""
@@ -51,10 +55,11 @@ _MOST_PARTS = 1 << 12
 _NO_LIMIT = (1 << 64) - 1
 _NO_COUNT = -1
 _NOTHING = pa.table({})
+_TEXTS = ("text", str(TEXT))
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """One snapshot of a stack: its raw columns and surroundings, and its ranges."""
 
     snapshot: LoadedSnapshot
@@ -64,12 +69,24 @@ class _Part:
     end: Uints
 
 
-def classify_together(snapshots: Sequence[LoadedSnapshot]) -> None:
+@dataclass(frozen=True)
+class Stack:
+    """Snapshots that were classified as one; ``classified`` has them at addresses that they do not have.
+
+    ``slot`` is the number of the snapshot of each region among ``parts``.
+    """
+
+    parts: Sequence[Part]
+    slot: Rows
+    classified: Regions
+
+
+def classify_together(snapshots: Sequence[LoadedSnapshot]) -> list[Stack]:
     """Classify the regions of snapshots that are alike enough; the others do so when they are asked.
 
     A snapshot that cannot be read is left alone as well: it says so to whoever asks it.
     """
-    alike: dict[Hashable, list[_Part]] = {}
+    alike: dict[Hashable, list[Part]] = {}
     for snapshot in snapshots:
         try:
             part = _prepare(snapshot)
@@ -77,12 +94,27 @@ def classify_together(snapshots: Sequence[LoadedSnapshot]) -> None:
             continue
         if part is not None:
             alike.setdefault(_find_key(part), []).append(part)
+    stacks = []
     for parts in alike.values():
         if 1 < len(parts) <= _MOST_PARTS:
-            _classify_stack(parts)
+            with suppress(FormatError):  # one of them is damaged; each answers for itself
+                stacks.append(_classify_stack(parts))
+    return stacks
 
 
-def _prepare(snapshot: LoadedSnapshot) -> _Part | None:
+def find_slots(addresses: Uints) -> Rows:
+    """Return the number in the stack of the snapshot that has each address."""
+    return (addresses // np.uint64(_SLOT)).astype(np.int64)
+
+
+def move_back(addresses: Numbers, slot: Rows, *, ends: bool = False) -> Numbers:
+    """Return the addresses that processes have, of those in a stack; ``ends`` are ends of ranges."""
+    values = addresses.values - slot.astype(np.uint64) * np.uint64(_SLOT)
+    top = values > _LOW if ends else values >= _LOW
+    return Numbers(values + top * (_HIGH - _LOW), addresses.known).cleared()
+
+
+def _prepare(snapshot: LoadedSnapshot) -> Part | None:
     """Take what a stack needs of a snapshot; None where it has no place in one."""
     raw = snapshot.raw_columns
     if not raw.rows or "perms" not in raw or find_family(raw) is not FAMILY:
@@ -90,32 +122,34 @@ def _prepare(snapshot: LoadedSnapshot) -> _Part | None:
     start, end = read_ranges(raw)
     around = gather_surroundings(snapshot)
     modules, owners = around.modules, around.segments.numbers("module").values
-    fits = ((end <= _LOW) | (start >= _HIGH)).all() and (modules.numbers("high").values <= _LOW).all()
+    low, high = (start < _LOW) & (end <= _LOW), (start >= _HIGH) & (end > _HIGH)
+    fits = (low | high).all() and (modules.numbers("high").values <= _LOW).all()
     if not fits or (owners >= modules.rows).any():
         return None
-    return _Part(snapshot, raw, around, start, end)
+    return Part(snapshot, raw, around, start, end)
 
 
-def _find_key(part: _Part) -> Hashable:
+def _find_key(part: Part) -> Hashable:
     """Return what must be alike: columns, and all that rules take for one number."""
     around = part.around
-    names = tuple(table.names for table in (part.raw, around.threads, around.modules, around.segments))
+    kinds = tuple(table.kinds for table in (part.raw, around.threads, around.modules, around.segments))
     has_inodes = around.modules.numbers("inode").known is None
-    return names, has_inodes, around.page, around.bits, part.snapshot.rules
+    return kinds, has_inodes, around.page, around.bits, part.snapshot.rules
 
 
-def _classify_stack(parts: Sequence[_Part]) -> None:
+def _classify_stack(parts: Sequence[Part]) -> Stack:
     """Classify all parts as one, and cut what was found."""
     sizes = [part.raw.rows for part in parts]
     slot = np.repeat(np.arange(len(parts)), sizes)
     moved = slot.astype(np.uint64) * np.uint64(_SLOT)
     start = (np.concatenate([part.start for part in parts]) & _IN_SLOT) + moved
     end = start + np.concatenate([part.end - part.start for part in parts])
-    raw, around = _Joined([part.raw for part in parts]), _join_surroundings(parts, slot)
+    raw, around = Joined([part.raw for part in parts]), _join_surroundings(parts, slot)
     layout = Layout(raw, start, end, FAMILY.read_rights(raw), FAMILY.read_names(raw, around))
     layout.moved = moved
     found = classify_regions(_STACKED, layout, around, parts[0].snapshot.rules)
-    sums = sum_regions(gather_columns(layout, found), SUMMED, slot, len(parts))
+    columns = gather_columns(layout, found)
+    sums = sum_regions(columns, SUMMED, slot, len(parts))
     knife = _Knife(layout, found, np.cumsum([0, *sizes]), _count_before(parts, "modules"))
     threads = _count_before(parts, "threads")
     for number, part in enumerate(parts):
@@ -123,14 +157,17 @@ def _classify_stack(parts: Sequence[_Part]) -> None:
         own, cut = knife.cut(number, part, thread_rows)
         cut = cut._replace(sums=sums[number])
         part.snapshot.classified = make_regions(part.snapshot, FAMILY, part.around, own, cut)
+    counted = ~found.classes.subtype.equals(GATE)
+    names = ("", parts[0].snapshot.rules_version)
+    return Stack(parts, slot, Regions(columns, found.classes, layout, counted, FAMILY, around, found, names))
 
 
-def _count_before(parts: Sequence[_Part], table: str) -> list[int]:
+def _count_before(parts: Sequence[Part], table: str) -> list[int]:
     counts = [getattr(part.around, table).rows for part in parts]
     return [int(count) for count in np.cumsum([0, *counts])]
 
 
-class _Joined(RawColumns):
+class Joined(RawColumns):
     """Columns of several tables below each other; ``made`` take the place of some of them."""
 
     def __init__(self, parts: Sequence[RawColumns], made: Mapping[str, Numbers] | None = None) -> None:
@@ -139,9 +176,26 @@ class _Joined(RawColumns):
         self._parts = parts
         self._names = parts[0].names
         self._numbers = dict(made or {})
+        self._arrays: dict[str, pa.Array] = {}
 
-    def _read_numbers(self, name: str) -> Numbers:
-        return _join_numbers([part.numbers(name) for part in self._parts])
+    @cached_property
+    def table(self) -> pa.Table:
+        """All columns in Arrow, as they are stored."""
+        columns = {
+            name: self.text(name).to_arrow() if kind in _TEXTS else self._get(name)
+            for name, kind in self._parts[0].kinds
+        }
+        return pa.table(columns) if columns else pa.table({"none": pa.nulls(self.rows)}).select([])
+
+    @property
+    def has_odd_text(self) -> bool:
+        """Whether one of them has text whose exact bytes stand in a column of their own."""
+        return any(part.has_odd_text for part in self._parts)
+
+    def _get(self, name: str) -> pa.Array:
+        if name not in self._arrays:
+            self._arrays[name] = pa.concat_arrays([part.array(name) for part in self._parts])
+        return self._arrays[name]
 
     def _read_text(self, name: str) -> Text:
         texts = [part.text(name) for part in self._parts]
@@ -149,13 +203,6 @@ class _Joined(RawColumns):
         places = {value: place for place, value in enumerate((*distinct, None))}
         codes = [np.array([places[value] for value in t.values], np.int32)[t.codes] for t in texts]
         return Text(np.concatenate(codes), (*distinct, None))
-
-
-def _join_numbers(parts: Sequence[Numbers]) -> Numbers:
-    values = np.concatenate([part.values for part in parts])
-    if all(part.known is None for part in parts):
-        return Numbers(values)
-    return _normalize(Numbers(values, np.concatenate([part.is_known for part in parts])))
 
 
 def _normalize(numbers: Numbers) -> Numbers:
@@ -173,7 +220,7 @@ class _StackedSurroundings(Surroundings):
     stack_limits: Uints = field(default_factory=lambda: np.zeros(0, np.uint64))
 
 
-def _join_surroundings(parts: Sequence[_Part], slot: Rows) -> _StackedSurroundings:
+def _join_surroundings(parts: Sequence[Part], slot: Rows) -> _StackedSurroundings:
     arounds = [part.around for part in parts]
     before = np.array(_count_before(parts, "modules")[:-1], np.uint64)
     first = arounds[0]
@@ -183,7 +230,7 @@ def _join_surroundings(parts: Sequence[_Part], slot: Rows) -> _StackedSurroundin
         threads=_join_moved([a.threads for a in arounds], ("sp", "stack_start"), _move_pointers),
         modules=_join_moved([a.modules for a in arounds], ("low", "high", "base"), _add_slots),
         segments=_join_moved(
-            [a.segments for a in arounds], ("module",), lambda n, number: n.values + before[number]
+            [a.segments for a in arounds], ("module",), lambda n, slot: n.values + before[slot]
         ),
         allocations=first.allocations,
         heaps=first.heaps,
@@ -197,26 +244,26 @@ def _join_surroundings(parts: Sequence[_Part], slot: Rows) -> _StackedSurroundin
 
 
 def _join_moved(
-    tables: Sequence[RawColumns], names: Sequence[str], move: Callable[[Numbers, int], Uints]
+    tables: Sequence[RawColumns], names: Sequence[str], move: Callable[[Numbers, Rows], Uints]
 ) -> RawColumns:
-    made = {}
+    slot = np.repeat(np.arange(len(tables)), [table.rows for table in tables])
+    joined, made = Joined(tables), {}
     for name in names:
-        if name in tables[0]:
-            columns = [table.numbers(name) for table in tables]
-            moved = [Numbers(move(column, n), column.known) for n, column in enumerate(columns)]
-            made[name] = _join_numbers(moved)
-    return _Joined(tables, made)
+        if name in joined:
+            column = joined.numbers(name)
+            made[name] = Numbers(move(column, slot), column.known)
+    return Joined(tables, made)
 
 
-def _add_slots(numbers: Numbers, number: int) -> Uints:
+def _add_slots(numbers: Numbers, slot: Rows) -> Uints:
     """Move by whole slots, modulo 2^64: a load bias may be negative, and an unknown one is 0 plus that."""
-    return numbers.values + np.uint64(number * _SLOT)
+    return numbers.values + slot.astype(np.uint64) * np.uint64(_SLOT)
 
 
-def _move_pointers(numbers: Numbers, number: int) -> Uints:
+def _move_pointers(numbers: Numbers, slot: Rows) -> Uints:
     """Move stack pointers; 0 means none, and what points out of user space points nowhere."""
     points = (numbers.values != 0) & (numbers.values <= _LOW)
-    moved: Uints = (numbers.values + np.uint64(number * _SLOT)) * points
+    moved: Uints = _add_slots(numbers, slot) * points
     return moved
 
 
@@ -253,7 +300,7 @@ class _Knife:
         self._edges = [int(edge) for edge in edges]
         self._modules = modules
 
-    def cut(self, number: int, part: _Part, thread_rows: Rows) -> tuple[Layout, Found]:
+    def cut(self, number: int, part: Part, thread_rows: Rows) -> tuple[Layout, Found]:
         """Return layout and findings of one part."""
         begin, end = self._edges[number : number + 2]
         rows = slice(begin, end)
@@ -268,16 +315,15 @@ class _Knife:
         classes = self._cut_classes(number, layout, part, own)
         return layout, Found(classes, figures, self._found.faults.cut(begin, end))
 
-    def _cut_classes(self, number: int, layout: Layout, part: _Part, thread_rows: Rows) -> Classes:
+    def _cut_classes(self, number: int, layout: Layout, part: Part, thread_rows: Rows) -> Classes:
         classes, rows = self._found.classes, slice(*self._edges[number : number + 2])
-        base, at = classes.allocation[rows], self._layout.start[rows]
-        module = classes.module[rows]
+        base, module = Numbers(classes.allocation[rows]), classes.module[rows]
         return replace(
             classes,
             rule=classes.rule[rows],
             type=classes.type[rows],
             subtype=Text(classes.subtype.codes[rows], classes.subtype.values),
-            allocation=np.where(base == at, part.start, base - np.uint64(number * _SLOT)),
+            allocation=move_back(base, np.full(len(base.values), number)).values,
             parts=classes.parts[rows],
             module=module - self._modules[number] * (module >= 0),
             thread_rows=thread_rows,

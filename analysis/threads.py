@@ -13,7 +13,7 @@ from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
     from mmpscope.analysis.layout import Rows
-    from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.regions import Described
 
 __all__ = ["list_threads"]
 
@@ -21,7 +21,7 @@ _OWN = ("tid", "name", "state", "starttime", "sp", "ip")
 _OF_STACK = ("size", "committed", "private", "total_ws", "private_ws", "swap")
 
 
-def list_threads(snapshot: LoadedSnapshot) -> pa.Table:
+def list_threads(snapshot: Described) -> pa.Table:
     """Return schema.THREADS in the order of the source, each with the figures of its stack and guard.
 
     The stack of a thread is where its stack pointer lies, if that is a stack; threads of Go, say, run on
@@ -36,7 +36,7 @@ def list_threads(snapshot: LoadedSnapshot) -> pa.Table:
     return build_table(THREADS, columns, raw.rows)
 
 
-def _find_stacks(snapshot: LoadedSnapshot, allocations: RawColumns, threads: int) -> Rows:
+def _find_stacks(snapshot: Described, allocations: RawColumns, threads: int) -> Rows:
     """Return for each thread the row of its stack among the allocations; -1 where it is unknown."""
     classes = snapshot.classified.classes
     rows = classes.thread_rows

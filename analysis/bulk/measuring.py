@@ -12,7 +12,7 @@ from mmpscope.analysis.loading import InputFile, load_chosen
 from mmpscope.analysis.measures.measure import Gatherer, Measures, join_measures
 from mmpscope.analysis.measures.schema import MEASURES
 from mmpscope.analysis.rules import Rule
-from mmpscope.analysis.stacking import classify_together
+from mmpscope.analysis.stack_tables import stack_together
 from mmpscope.formats.errors import FormatError, MmpError
 from mmpscope.formats.source import Fault, Source
 
@@ -103,12 +103,12 @@ class _Stack:
             self._measure()
 
     def _measure(self) -> None:
-        classify_together([snapshot for _, snapshot, _ in self._waiting])
-        for number, snapshot, snapshot_id in self._waiting:
-            try:
-                self._gatherer.add(snapshot, snapshot_id)
-            except FormatError as error:
-                self.errors.append((number, FileError(snapshot.label, str(error))))
+        waiting = [(snapshot, snapshot_id) for _, snapshot, snapshot_id in self._waiting]
+        stacks = stack_together([snapshot for snapshot, _ in waiting])
+        failed = self._gatherer.add_all(waiting, stacks)
+        for place, error in failed.items():
+            number, snapshot, _ = self._waiting[place]
+            self.errors.append((number, FileError(snapshot.label, str(error))))
         self._waiting, self._rows = [], 0
 
     def finish(self) -> tuple[Measures, tuple[FileError, ...]]:

@@ -17,11 +17,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.analysis.datasets.raw_names import name_columns, stack
-from mmpscope.analysis.datasets.schema import DATASET_VERSION, FILES, PARTITIONED, TABLES, list_units
+from mmpscope.analysis.datasets.schema import DATASET_VERSION, FILES, TABLES, list_units
 from mmpscope.analysis.export import describe_columns
+from mmpscope.analysis.layout import Rows
 from mmpscope.analysis.measures.measure import Gatherer
+from mmpscope.analysis.measures.piles import Pile, name_rows, rank
 from mmpscope.analysis.measures.schema import MEASURES
+from mmpscope.analysis.schema import CAPABILITY
+from mmpscope.analysis.stack_tables import StackTables, stack_together
 from mmpscope.analysis.tables import build_table
+from mmpscope.formats.errors import FormatError
+from mmpscope.formats.model import Capability
 from pyarrow import parquet
 
 if TYPE_CHECKING:
@@ -38,8 +44,9 @@ __all__ = [
     "render_part",
 ]
 
-_TAKEN = tuple(name for name in PARTITIONED if name not in MEASURES)
+_TAKEN = ("regions", "threads", "modules")
 """The tables that are taken from a snapshot as they are: attributes of it."""
+_TIME = "time_ns"
 _NS = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -92,7 +99,11 @@ class Gathering:
     """The rows of one batch, as snapshots are added to it."""
 
     def __init__(self) -> None:
-        self._months: dict[str | None, _Month] = {}
+        self._measures = Gatherer()
+        self._times: list[int | None] = []
+        self._piles = {name: Pile(stack) for name in _TAKEN}
+        self._capability: list[Capability] = []
+        self._capable: list[int] = []
         self._files: list[FileRow] = []
         self._contents: set[str] = set()
 
@@ -102,62 +113,96 @@ class Gathering:
         if row.content is not None and row.error is None:
             self._contents.add(row.content)
 
-    def add(self, snapshot: LoadedSnapshot, snapshot_id: str) -> None:
-        """Take one snapshot; FormatError where its bytes are damaged, and then nothing of it is kept."""
-        time_ns = snapshot.moment.get("time_ns")
-        known = time_ns if type(time_ns) is int and -(1 << 63) <= time_ns < 1 << 63 else None
-        self._months.setdefault(find_month(known), _Month()).add(snapshot, snapshot_id, known)
+    def add_all(self, snapshots: Sequence[tuple[LoadedSnapshot, str]]) -> dict[int, FormatError]:
+        """Take snapshots with their ids, together what is alike; return what is wrong with those that fail.
+
+        Of one whose bytes are damaged nothing is kept.
+        """
+        before = len(self._times)
+        self._times += [_read_time(snapshot) for snapshot, _ in snapshots]
+        stacks = stack_together([snapshot for snapshot, _ in snapshots])
+        alone = set(range(len(snapshots))) - self._take_stacks(stacks, before)
+        errors = self._measures.add_all(snapshots, stacks)
+        for place, (snapshot, _) in enumerate(snapshots):
+            try:
+                if place not in errors:
+                    self._take(snapshot, before + place, _TAKEN if place in alone else ())
+            except FormatError as error:
+                errors[place] = error
+                self._measures.drop(before + place)
+        return errors
+
+    def _take_stacks(self, stacks: Sequence[tuple[StackTables, Rows]], before: int) -> set[int]:
+        """Take the tables of stacks; return the places of the snapshots that they are of."""
+        taken = set[int]()
+        for tables, places in stacks:
+            try:
+                found = tables.list_all()
+            except FormatError:  # one of them is damaged; each is asked alone
+                continue
+            if tables.has_odd_text:  # some have columns that others do not have
+                continue
+            for name, (table, slot) in found.items():
+                self._pile(name, table, before + places[slot])
+            taken.update(places.tolist())
+        return taken
+
+    def _take(self, snapshot: LoadedSnapshot, number: int, names: Collection[str]) -> None:
+        rows, found = snapshot.list_capability(), {name: getattr(snapshot, name) for name in names}
+        for name, table in found.items():
+            self._pile(name, table, np.full(table.num_rows, number))
+        self._capability += rows
+        self._capable += [number] * len(rows)
+
+    def _pile(self, name: str, table: pa.Table, numbers: Rows) -> None:
+        if name == "regions":
+            table = table.rename_columns(name_columns(table)).drop_columns("snapshot")
+        self._piles[name].add(table.replace_schema_metadata(None), numbers)
 
     def build(self) -> Batch:
         """Make the parts of all that was added."""
         parts: dict[tuple[str, str | None], bytes] = {}
         moments: dict[str, bytes] = {}
-        for month, gathered in self._months.items():
-            tables = gathered.build()
+        piles = {**self._piles, "capability": self._list_capability()}
+        months: dict[str | None, list[int]] = {}
+        for number, time_ns in enumerate(self._times):
+            months.setdefault(find_month(time_ns), []).append(number)
+        for month, numbers in months.items():
+            measures = self._measures.build(numbers)
+            tables = {name: getattr(measures, name) for name in MEASURES}
+            tables |= self._take_month(piles, numbers)
             parts |= {
                 (name, month): render_part(name, table) for name, table in tables.items() if table.num_rows
             }
-            moments |= find_moments(tables["captures"])
+            moments |= find_moments(measures.captures)
         dropped = {id_ for id_ in moments if id_.partition(":")[0] not in self._contents}
         return drop_snapshots(Batch(self._files, parts, moments), dropped)
 
+    def _list_capability(self) -> Pile:
+        columns = {each.name: [getattr(row, each.name) for row in self._capability] for each in CAPABILITY}
+        pile = Pile()
+        pile.add(build_table(CAPABILITY, columns, len(self._capable)), np.array(self._capable, np.int64))
+        return pile
 
-class _Month:
-    """What was gathered of one month."""
+    def _take_month(self, piles: Mapping[str, Pile], numbers: Sequence[int]) -> dict[str, pa.Table]:
+        """Return the tables of some snapshots by time, so that a question about a week reads no other."""
+        kept = self._measures.list_kept(numbers)
+        kept.sort(key=lambda each: (self._times[each[0]] or 0, each[0]))
+        ranks = rank([number for number, _ in kept], len(self._times))
+        times = pa.array([self._times[number] for number, _ in kept], pa.int64())
+        found = {}
+        for name, pile in piles.items():
+            if (taken := pile.take(ranks)) is not None:
+                table, places = taken
+                if name in _TAKEN:
+                    table = table.add_column(0, _TIME, times.take(pa.array(places)))
+                found[name] = name_rows(table, places, [snapshot_id for _, snapshot_id in kept])
+        return found
 
-    def __init__(self) -> None:
-        self._measures = Gatherer()
-        self._ids: list[str] = []
-        self._times: list[int | None] = []
-        self._tables: dict[str, list[pa.Table]] = {name: [] for name in _TAKEN}
 
-    def add(self, snapshot: LoadedSnapshot, snapshot_id: str, time_ns: int | None) -> None:
-        found = {name: getattr(snapshot, name) for name in _TAKEN}
-        regions = found["regions"]
-        found["regions"] = regions.rename_columns(name_columns(regions)).drop_columns("snapshot")
-        self._measures.add(snapshot, snapshot_id)
-        self._ids.append(snapshot_id)
-        self._times.append(time_ns)
-        for name, table in found.items():
-            self._tables[name].append(table.replace_schema_metadata(None))
-
-    def build(self) -> dict[str, pa.Table]:
-        measures = self._measures.build()
-        return {name: getattr(measures, name) for name in MEASURES} | {
-            name: self._stack(name) for name in _TAKEN
-        }
-
-    def _stack(self, name: str) -> pa.Table:
-        """Put the tables below each other by time, so that a question about a week reads no other."""
-        order = sorted(range(len(self._ids)), key=lambda place: (self._times[place] or 0, place))
-        tables = [self._tables[name][place] for place in order]
-        repeats = np.repeat(np.array(order, np.int32), [table.num_rows for table in tables])
-        stacked = stack(tables)
-        if "time_ns" in (field.name for field in PARTITIONED[name]):
-            times = pa.array(self._times, pa.int64()).take(pa.array(repeats))
-            stacked = stacked.add_column(0, "time_ns", times)
-        ids = pa.DictionaryArray.from_arrays(repeats, pa.array(self._ids, pa.string()))
-        return stacked.add_column(0, "snapshot_id", ids)
+def _read_time(snapshot: LoadedSnapshot) -> int | None:
+    time_ns = snapshot.moment.get("time_ns")
+    return time_ns if type(time_ns) is int and -(1 << 63) <= time_ns < 1 << 63 else None
 
 
 def find_month(time_ns: int | None) -> str | None:

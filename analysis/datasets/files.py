@@ -14,7 +14,6 @@ from mmpscope.analysis.datasets.batches import Batch, FileRow, Gathering
 from mmpscope.analysis.loading import InputFile, OpenedInput, load_chosen, load_rules
 from mmpscope.analysis.remote import is_uri
 from mmpscope.analysis.rules import RULES_VERSION
-from mmpscope.analysis.stacking import classify_together
 from mmpscope.formats.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -110,12 +109,8 @@ class _Reader:
                 self._take_waiting()
 
     def _take_waiting(self) -> None:
-        classify_together([snapshot for snapshot, _ in self._waiting])
-        for snapshot, snapshot_id in self._waiting:
-            try:
-                self._gathering.add(snapshot, snapshot_id)
-            except FormatError as error:
-                self._failed.setdefault(snapshot_id.partition(":")[0], str(error))
+        for place, error in self._gathering.add_all(self._waiting).items():
+            self._failed.setdefault(self._waiting[place][1].partition(":")[0], str(error))
         self._waiting, self._regions = [], 0
 
     def finish(self) -> Batch:

@@ -19,7 +19,7 @@ from mmpscope.analysis.intervals import Rows
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.regions import Described
 
 __all__ = [
     "BSS",
@@ -91,7 +91,7 @@ def _show_size(power: int) -> str:
     return f"{1 << power % 10}{('', 'K', 'M', 'G', 'T', 'P', 'E')[power // 10]}"
 
 
-def describe_units(snapshot: LoadedSnapshot, side: Side) -> Units:
+def describe_units(snapshot: Described, side: Side) -> Units:
     """Tell of each region of a side (read_side of the regions of the snapshot) which unit it is a part of."""
     texts = {n: side.columns.text(n).take(side.rows) for n in ("type", "subtype", "protection", "state")}
     path = _read_paths(side)
@@ -209,7 +209,7 @@ def _choose_speaking(subtype: Text, begins: Bools, of: Rows) -> Rows:
     return speaks
 
 
-def _name_stacks(snapshot: LoadedSnapshot, side: Side) -> Text:
+def _name_stacks(snapshot: Described, side: Side) -> Text:
     """Return the name of the thread whose stack each region is a part of; null where that is not known."""
     threads = RawColumns(snapshot.threads)
     stacks, names = threads.numbers("stack"), threads.text("name")
@@ -229,9 +229,7 @@ def _look_up(values: Uints, keys: Uints) -> Rows:
     return found
 
 
-def _find_files(
-    snapshot: LoadedSnapshot, side: Side, path: Text, types: Text
-) -> tuple[list[BackingFile], Rows]:
+def _find_files(snapshot: Described, side: Side, path: Text, types: Text) -> tuple[list[BackingFile], Rows]:
     """List the distinct files, each of a build, and the place of each region's file among them.
 
     What belongs to a module goes by the path and build of that, its .bss too, which has no file of its own.

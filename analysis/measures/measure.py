@@ -6,7 +6,7 @@ to make than what is in them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -17,20 +17,25 @@ from mmpscope.analysis.facts import as_number, get_map, get_number, show_fact
 from mmpscope.analysis.fragmentation import measure_external
 from mmpscope.analysis.identity import identify
 from mmpscope.analysis.intervals import measure_coverage
+from mmpscope.analysis.layout import Rows
 from mmpscope.analysis.mapping_count import MappingCount, count_mappings
 from mmpscope.analysis.measures.limits import list_limits
+from mmpscope.analysis.measures.piles import Pile, join_like, name_rows, rank
 from mmpscope.analysis.measures.schema import CAPTURES, LIMITS, MEASURES, SUMMARIES
-from mmpscope.analysis.measures.units import Columns, list_cohorts, list_names, read_units
+from mmpscope.analysis.measures.units import list_cohorts, list_names, read_units
 from mmpscope.analysis.measures.versions import find_version
 from mmpscope.analysis.schema import TYPES
 from mmpscope.analysis.summary import sum_rows
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.totals import TOTAL
 from mmpscope.analysis.type_sums import TypeSums
+from mmpscope.formats.errors import FormatError
 from mmpscope.formats.model import Fact
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.regions import Described
     from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.stack_tables import StackTables
 
 __all__ = ["Gatherer", "Measures", "join_measures", "measure"]
 
@@ -38,6 +43,11 @@ _SHOWN = {ALL: "all regions", SOME: "some regions", TOTALS: "totals"}
 _NEEDED = ("size", "committed", "private", "total_ws")
 """The figures without which a snapshot is not complete."""
 _HOLES = ("free_size", "largest_free", "free_blocks", "external_fragmentation")
+
+
+Columns = dict[str, list[object]]
+"""Columns of one length, by name, without the id of the snapshot."""
+_OF_UNITS = ("names", "cohorts")
 
 
 @dataclass(frozen=True)
@@ -62,12 +72,7 @@ def join_measures(parts: Sequence[Measures]) -> Measures:
     """Put measures below each other, in order; of no parts, tables without rows."""
     if not parts:
         return Gatherer().build()
-    return Measures(
-        *(
-            pa.concat_tables([getattr(part, field.name) for part in parts]).unify_dictionaries()
-            for field in fields(Measures)
-        )
-    )
+    return Measures(*(join_like([getattr(part, field.name) for part in parts]) for field in fields(Measures)))
 
 
 class Gatherer:
@@ -78,12 +83,72 @@ class Gatherer:
 
     def __init__(self, wanted: Collection[str] = tuple(MEASURES)) -> None:
         self._wanted = frozenset(wanted)
+        self._ids: list[str] = []
+        self._kept: set[int] = set()
         self._rows: dict[str, Columns] = {
-            name: {field.name: [] for field in columns} for name, columns in MEASURES.items()
+            name: {field.name: [] for field in columns[1:]}
+            for name, columns in MEASURES.items()
+            if name not in _OF_UNITS
         }
+        self._numbers: dict[str, list[int]] = {name: [] for name in self._rows}
+        self._units = {name: Pile() for name in _OF_UNITS}
 
     def add(self, snapshot: LoadedSnapshot, snapshot_id: str) -> None:
         """Measure one more; where that fails, nothing of it is kept. FormatError for damaged bytes."""
+        for error in self.add_all([(snapshot, snapshot_id)]).values():
+            raise error
+
+    def add_all(
+        self,
+        snapshots: Sequence[tuple[LoadedSnapshot, str]],
+        stacks: Iterable[tuple[StackTables, Rows]] = (),
+    ) -> dict[int, FormatError]:
+        """Measure snapshots with their ids; return what is wrong with those that fail, and are not kept.
+
+        ``stacks`` are those of them that were classified together, and the place of each in ``snapshots``.
+        """
+        before, errors = len(self._ids), dict[int, FormatError]()
+        self._ids += [snapshot_id for _, snapshot_id in snapshots]
+        alone = self._add_stacks(stacks, before, len(snapshots))
+        for place, (snapshot, _) in enumerate(snapshots):
+            try:
+                found = self._measure(snapshot)
+                if place in alone:
+                    self._add_units(snapshot, np.array([before + place]), None)
+            except FormatError as error:
+                errors[place] = error
+                continue
+            self._kept.add(before + place)
+            for name, columns in found.items():
+                self._append(name, columns, before + place)
+        return errors
+
+    def drop(self, number: int) -> None:
+        """Keep nothing of one that was added, by its number from 0."""
+        self._kept.discard(number)
+
+    def _add_stacks(self, stacks: Iterable[tuple[StackTables, Rows]], before: int, count: int) -> set[int]:
+        """Measure units stack by stack; return the places that have to be measured alone."""
+        if not self._wanted.intersection(_OF_UNITS):
+            return set()
+        alone = set(range(count))
+        for stack, places in stacks:
+            try:
+                self._add_units(stack, before + places, stack.slot)
+            except FormatError:  # one of them is damaged
+                continue
+            alone.difference_update(places.tolist())
+        return alone
+
+    def _add_units(self, described: Described, numbers: Rows, slot: Rows | None) -> None:
+        """Measure the units of one snapshot, or of a stack: ``slot`` tells whose each region is."""
+        units = read_units(described)
+        rows = units.side.rows
+        of = np.zeros(len(rows), np.int64) if slot is None else slot[rows]
+        for name, (table, own) in (("names", list_names(units, of)), ("cohorts", list_cohorts(units, of))):
+            self._units[name].add(table, numbers[own])
+
+    def _measure(self, snapshot: LoadedSnapshot) -> dict[str, Columns]:
         sums, holes, count = sum_rows(snapshot), _measure_holes(snapshot), count_mappings(snapshot)
         found = {"captures": _read_capture(snapshot, sums, holes, count)}
         if "summaries" in self._wanted:
@@ -92,26 +157,38 @@ class Gatherer:
         if "limits" in self._wanted:
             limits = list(list_limits(snapshot, _measure_mapped(snapshot, holes), count))
             found["limits"] = {f.name: [getattr(row, f.name) for row in limits] for f in LIMITS[1:]}
-        if self._wanted & {"names", "cohorts"}:
-            units = read_units(snapshot)
-            found |= {"names": list_names(units), "cohorts": list_cohorts(units)}
-        for name in self._wanted & found.keys():
-            self._append(name, found[name], snapshot_id)
+        return {name: columns for name, columns in found.items() if name in self._wanted}
 
-    def _append(self, table: str, columns: Columns, snapshot_id: str) -> None:
+    def _append(self, table: str, columns: Columns, number: int) -> None:
         rows = self._rows[table]
         for name, values in columns.items():
             rows[name] += values
-        rows["snapshot_id"] += [snapshot_id] * (len(next(iter(columns.values()))))
+        self._numbers[table] += [number] * (len(next(iter(columns.values()))))
 
-    def build(self) -> Measures:
-        """Make the tables of all that was added."""
-        return Measures(
-            *(
-                build_table(MEASURES[name], rows, len(rows["snapshot_id"]))
-                for name, rows in self._rows.items()
-            )
-        )
+    def build(self, numbers: Sequence[int] | None = None) -> Measures:
+        """Make the tables of all that was kept, or of some, by their numbers from 0 on."""
+        wanted = range(len(self._ids)) if numbers is None else numbers
+        kept = self.list_kept(wanted)
+        ids = [snapshot_id for _, snapshot_id in kept]
+        piles = dict(self._units)
+        for name, rows in self._rows.items():
+            piles[name] = Pile()
+            made = build_table(MEASURES[name][1:], rows, len(self._numbers[name]))
+            piles[name].add(made, np.array(self._numbers[name], np.int64))
+        ranks = rank([number for number, _ in kept], len(self._ids))
+        return Measures(**{name: _finish(name, piles[name].take(ranks), ids) for name in MEASURES})
+
+    def list_kept(self, numbers: Iterable[int]) -> list[tuple[int, str]]:
+        """Return those of some numbers that were kept, each with its id."""
+        return [(number, self._ids[number]) for number in numbers if number in self._kept]
+
+
+def _finish(name: str, found: tuple[pa.Table, Rows] | None, ids: Sequence[str]) -> pa.Table:
+    if found is None:
+        return build_table(MEASURES[name], {}, 0)
+    table = name_rows(*found, ids)
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    return build_table(MEASURES[name], columns, table.num_rows)
 
 
 def _read_capture(

@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.analysis import LoadedSnapshot, load, summarize
+from mmpscope.analysis.measures.measure import Gatherer, join_measures, measure
+from mmpscope.analysis.measures.schema import MEASURES
+from mmpscope.analysis.stack_tables import stack_together
 from mmpscope.analysis.stacking import classify_together
 from support.loaded import load_blocks, load_text
 
@@ -41,11 +44,33 @@ def _check(alone: Sequence[LoadedSnapshot], together: Sequence[LoadedSnapshot], 
         assert _describe(one) == _describe(other)
 
 
+def _check_tables(alone: Sequence[LoadedSnapshot], together: Sequence[LoadedSnapshot]) -> None:
+    """Compare what is made once for a stack, cut again, with the tables of each snapshot."""
+    stacks = stack_together(together)
+    for tables, places in stacks:
+        for name, (table, slot) in tables.list_all().items():
+            rows = [{k: v for k, v in row.items() if k != "snapshot"} for row in table.to_pylist()]
+            for number, place in enumerate(places.tolist()):
+                own = getattr(alone[place], name)
+                own = own.drop_columns("snapshot") if name == "regions" else own
+                cut = [row for row, of in zip(rows, slot.tolist(), strict=True) if of == number]
+                assert cut == own.to_pylist()
+    gatherer = Gatherer()
+    assert not gatherer.add_all([(each, str(place)) for place, each in enumerate(together)], stacks)
+    found, apart = (
+        gatherer.build(),
+        join_measures([measure(each, str(place)) for place, each in enumerate(alone)]),
+    )
+    for name in MEASURES:
+        assert getattr(found, name).to_pylist() == getattr(apart, name).to_pylist()
+
+
 def test_samples_together_are_samples_alone() -> None:
     """Of Linux all are stacked, a series of one process as well; Windows is left to itself."""
     alone, together = ([s for path in SAMPLES for s in load(path)] for _ in range(2))
     of_linux = sum(snapshot.capture.host["os"] == "linux" for snapshot in alone)
     _check(alone, together, of_linux)
+    _check_tables(alone, [s for path in SAMPLES for s in load(path)])
 
 
 BLOCKS = (STACK, GUARD, ELF, GO, GATE)
@@ -84,6 +109,7 @@ def test_processes_together_are_processes_alone(processes: list[list[Any]], data
     classify_together(together)
     for one, other in zip(alone, together, strict=True):
         assert _describe(one) == _describe(other)
+    _check_tables(alone, make())
 
 
 @pytest.mark.parametrize("odd", ["far", "owner", "nothing", "rules"])
@@ -101,3 +127,4 @@ def test_what_has_no_place_in_a_stack_is_left_alone(odd: str) -> None:
         return [load_blocks(STACK), load_blocks(GUARD, STACK), others[odd]()]
 
     _check(make(), make(), 2)
+    _check_tables(make(), make())

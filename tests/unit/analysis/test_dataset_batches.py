@@ -10,11 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from mmpscope.analysis.bulk.files import list_inputs
+from mmpscope.analysis.datasets import batches
 from mmpscope.analysis.datasets.batches import Batch, Gathering, drop_snapshots, find_moments, find_month
 from mmpscope.analysis.datasets.files import Reading, read_batch
 from mmpscope.analysis.datasets.raw_names import name_columns, stack
 from mmpscope.analysis.datasets.schema import PARTITIONED, TABLES
 from mmpscope.analysis.schema import REGIONS
+from mmpscope.analysis.snapshot import LoadedSnapshot
+from mmpscope.analysis.stack_tables import StackTables
+from mmpscope.formats.errors import CorruptError, FormatError
+from mmpscope.formats.model import Capability
 from support.datasets import NOVEMBER_NS, ask_rows, build, read_plainly, write_run
 from support.loaded import load_table
 
@@ -59,17 +64,18 @@ def test_types_that_differ_between_builds_meet_in_sql(
     """A column of numbers in one part and of text in another is text in an answer."""
     root = tmp_path / "ds"
     build(root, write_run(tmp_path / "a.mmp", pid=1))
-    add = Gathering.add
+    add = Gathering.add_all
 
-    def add_text(self: Gathering, snapshot: object, snapshot_id: str) -> None:
-        table = snapshot.regions  # type: ignore[attr-defined]  # a LoadedSnapshot, whose table is replaced
+    def add_text(self: Gathering, snapshots: list[tuple[LoadedSnapshot, str]]) -> dict[int, FormatError]:
+        [(snapshot, _)] = snapshots
+        table = snapshot.regions
         place = table.column_names.index("Rss")
         changed = table.set_column(place, "Rss", pa.repeat(pa.scalar("many"), table.num_rows))
         monkeypatch.setattr(type(snapshot), "regions", changed)
-        add(self, snapshot, snapshot_id)  # type: ignore[arg-type]  # as above
+        return add(self, snapshots)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Gathering, "add", add_text)
+        patched.setattr(Gathering, "add_all", add_text)
         build(root, write_run(tmp_path / "b.mmp", pid=2))
     rows = ask_rows(root, "SELECT DISTINCT raw_Rss FROM regions ORDER BY ALL")
     assert {row["raw_Rss"] for row in rows} >= {"many", "0"}
@@ -173,3 +179,39 @@ def test_a_moment_is_told_by_boot_pid_start_and_clock(tmp_path: Path) -> None:
 def test_the_month_of_a_moment(time_ns: int | None, month: str | None) -> None:
     """In UTC, and of any time that 64 bits hold."""
     assert find_month(time_ns) == month
+
+
+def test_parts_of_snapshots_together_are_those_of_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every table, row by row and in the same order, whatever is made once for several snapshots."""
+    samples = sorted((Path(__file__).parents[3] / "samples").glob("*.mmp"))
+    together = _batch(*samples)
+    monkeypatch.setattr(batches, "stack_together", lambda _: [])
+    alone = _batch(*samples)
+    assert together.parts.keys() == alone.parts.keys()
+    assert together.moments == alone.moments
+    for (name, month), data in together.parts.items():
+        table, other = pq.read_table(io.BytesIO(data)), _read(alone, name, month)
+        assert sorted(table.column_names) == sorted(other.column_names)
+        assert table.to_pylist() == other.to_pylist()
+
+
+def test_a_damaged_column_costs_its_own_snapshot_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is made once for several is made for each where that fails, and the others are whole."""
+    paths = [write_run(tmp_path / f"{pid}.mmp", pid=pid) for pid in (1, 2, 3)]
+    whole = _batch(paths[0], paths[2])
+    list_own = LoadedSnapshot.list_capability
+
+    def fail(*_: object) -> None:
+        raise CorruptError("a column is damaged")
+
+    def fail_second(snapshot: LoadedSnapshot) -> list[Capability]:
+        return fail() or [] if snapshot.process["pid"] == 2 else list_own(snapshot)
+
+    monkeypatch.setattr(StackTables, "list_all", fail)
+    monkeypatch.setattr(LoadedSnapshot, "list_capability", fail_second)
+    batch = _batch(*paths)
+    assert [row.error is not None for row in batch.files] == [False, True, False]
+    for name in ("captures", "regions", "names", "threads"):
+        assert _read(batch, name).to_pylist() == _read(whole, name).to_pylist()
