@@ -26,7 +26,7 @@ from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import Manner, Reading, Writing
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.datasets.baseline import KeptSnapshot
+    from mmpscope.analysis.datasets.baseline import KeptSnapshot, Moment
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["run"]
@@ -74,12 +74,14 @@ def run(
     checked = _load_one(inputs, load_each(inputs, reading, manner, latest=True))
     said: list[str] = []
     baseline: Iterable[LoadedSnapshot] = ()
+    seen: set[Moment] = set()
     datasets = [name for name in question.baseline or () if is_dataset(name)]
     files = [name for name in question.baseline or () if name not in datasets]
     if files:
         found = load_each(files, reading, manner, latest=True)
         baseline = _take_what_counts(choose_baseline(checked, found, said), said)
-    result = check(checked, baseline, budgets, _read_datasets(datasets, checked, said))
+    kept = _read_datasets(datasets, checked, said, seen)
+    result = check(checked, _note_moments(baseline, seen), budgets, kept)
     for sentence in said:
         warn(sentence, manner)
     if question.junit is not None:
@@ -88,11 +90,22 @@ def run(
     return result.exit_code
 
 
-def _read_datasets(names: Sequence[str], checked: LoadedSnapshot, said: list[str]) -> Iterator[KeptSnapshot]:
+def _note_moments(snapshots: Iterable[LoadedSnapshot], seen: set[Moment]) -> Iterator[LoadedSnapshot]:
+    """Note what files have of the baseline: a dataset may have been built from them."""
+    from mmpscope.analysis.datasets.baseline import find_moment
+
+    for snapshot in snapshots:
+        seen.update(filter(None, [find_moment(snapshot)]))
+        yield snapshot
+
+
+def _read_datasets(
+    names: Sequence[str], checked: LoadedSnapshot, said: list[str], seen: set[Moment]
+) -> Iterator[KeptSnapshot]:
     from mmpscope.analysis.datasets.baseline import read_baseline
 
     for name in names:
-        yield from _take_what_counts(read_baseline(Path(name), checked, said), said)
+        yield from _take_what_counts(read_baseline(Path(name), checked, said, seen), said)
 
 
 def _take_what_counts(found: Iterator[_Sample], said: list[str]) -> Iterator[_Sample]:

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.analysis.summary import Summary
 
-__all__ = ["KeptSnapshot", "read_baseline"]
+__all__ = ["KeptSnapshot", "Moment", "find_moment", "read_baseline"]
 
 Row = Mapping[str, Any]
+Moment = tuple[object, ...]
+"""What tells one snapshot from every other: boot, pid, start time and monotonic time."""
 
 _TABLES = ("captures", "summaries", "modules", "capability", "regions")
 _INSTANCE = ("boot_id", "pid", "start_time")
@@ -45,23 +47,32 @@ _UNTOLD = "no fact tells it from other private data"
 _UNKNOWN = "not all of it is known"
 
 
-def read_baseline(root: Path, new: LoadedSnapshot, said: list[str]) -> Iterator[KeptSnapshot]:
+def read_baseline(
+    root: Path, new: LoadedSnapshot, said: list[str], seen: set[Moment] | None = None
+) -> Iterator[KeptSnapshot]:
     """Yield the snapshots of the program of the new one, without itself.
 
-    Of a series the last of each process counts. What is left out is appended to ``said``. CannotTellError
-    where there is none; raises as `read_measures`.
+    Of a series the last of each process counts, and of copies one: ``seen`` has the moments of what counts
+    already, and grows. What is left out is appended to ``said``. CannotTellError where there is none; raises
+    as `read_measures`.
     """
-    name, own, count, others = show_fact(new.process.get("name")), _find_moment(new), 0, 0
-    last = _find_last(root)
+    name, own = show_fact(new.process.get("name")), find_moment(new)
+    count, others, copies, last = 0, 0, 0, _find_last(root)
+    seen = set() if seen is None else seen
     for tables in read_parts(root, _TABLES):
         captures = [row for row in tables["captures"].to_pylist() if row["snapshot_id"] in last]
         wanted = [row for row in captures if None in (name, row["name"]) or row["name"] == name]
         others += len(captures) - len(wanted)
-        kept = [row for row in wanted if own is None or _tell_moment(row) != own]
+        kept = [row for row in wanted if own is None or _find_moment_of(row) != own]
         if len(kept) < len(wanted):
             said.append(f"{root} has the snapshot that is checked, which does not count")
         count += len(kept)
-        yield from (KeptSnapshot(row, tables) for row in kept)
+        fresh = [row for row in kept if _find_moment_of(row) not in seen]
+        copies += len(kept) - len(fresh)
+        seen.update(filter(None, map(_find_moment_of, fresh)))
+        yield from (KeptSnapshot(row, tables) for row in fresh)
+    if copies:
+        said.append(f"{copies:,} of {root} are copies of others, and do not count")
     if others:
         said.append(f"{others:,} snapshots of {root} are of other programs, and do not count")
     if not count:
@@ -83,14 +94,16 @@ def _find_last(root: Path) -> set[str]:
     return {snapshot for _, snapshot in last.values()}
 
 
-def _find_moment(snapshot: LoadedSnapshot) -> tuple[object, ...] | None:
+def find_moment(snapshot: LoadedSnapshot) -> Moment | None:
+    """Tell a snapshot from every other; None where its facts do not."""
     one, mono = identify(snapshot), get_number(snapshot.moment, "mono_ns")
     told = (one.boot, one.pid, one.start_time, mono)
     return None if None in told else told
 
 
-def _tell_moment(row: Row) -> tuple[object, ...]:
-    return tuple(row[name] for name in (*_INSTANCE, "mono_ns"))
+def _find_moment_of(row: Row) -> Moment | None:
+    told = tuple(row[name] for name in (*_INSTANCE, "mono_ns"))
+    return None if None in told else told
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,21 @@ def test_a_dataset_of_other_programs_is_no_baseline(tmp_path: Path) -> None:
         list(read_baseline(tmp_path / "ds", new, []))
 
 
+def test_copies_in_files_and_datasets_are_one_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three runs, given as files and as two datasets, are no six: that would be enough for a spread."""
+    monkeypatch.chdir(tmp_path)
+    for number in range(4):
+        write_run(tmp_path / f"{number}.mmp", [NOVEMBER_NS + number], 100 + number)
+    for name, numbers in (("ds", (1, 2)), ("more", (2, 3))):
+        build(tmp_path / name, *(tmp_path / f"{number}.mmp" for number in numbers))
+    words = [word for name in ("1.mmp", "ds", "more") for word in ("--baseline", name)]
+    answer = run_mmp("check", "0.mmp", *words, "--json")
+    assert len(json.loads(answer.out)["baseline"]) == 3
+    assert answer.err.splitlines() == [
+        f"mmp: warning: 1 of {name} are copies of others, and do not count" for name in ("ds", "more")
+    ]
+
+
 def test_check_takes_a_dataset_beside_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Together they are one baseline; the dataset is an input, and no output."""
     monkeypatch.chdir(tmp_path)
