@@ -158,10 +158,10 @@ def _choose_pair(
 
 
 def _compare_processes(sets: ProcessSets, question: Question, pairing: Pairing, said: list[str]) -> Report:
-    from mmpscope.analysis.diffs.process_schema import RSS
+    from mmpscope.analysis.diffs.process_schema import TOTAL_WS
     from mmpscope.analysis.diffs.processes import diff_processes
     from mmpscope.analysis.reporters.amounts import parse_size
-    from mmpscope.analysis.reporters.processes_diff_report import RSS_WARNING, report_processes
+    from mmpscope.analysis.reporters.processes_diff_report import TOTAL_WS_WARNING, report_processes
 
     if question.by is not None or question.type:
         raise UsageError("--by and --type are about one process. Choose it with --process NAME or PID")
@@ -169,7 +169,7 @@ def _compare_processes(sets: ProcessSets, question: Question, pairing: Pairing, 
     if not pairing.as_given and (other := sets.put_in_order()) is not None:
         sets = other
         said.append(_SWAPPED)
-    said += [RSS_WARNING] if question.metric == RSS else []
+    said += [TOTAL_WS_WARNING] if question.metric == TOTAL_WS else []
     result = diff_processes(sets.a, sets.b, pairing.choose_mode(), metric=question.metric)
     return report_processes(result, sets.names, said, question.limit, least)
 

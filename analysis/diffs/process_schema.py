@@ -8,9 +8,9 @@ __all__ = [
     "DIFF_PROCESSES",
     "METRICS",
     "RESTARTED",
-    "RSS",
     "SAME_PROCESS",
     "TOTAL_WORD",
+    "TOTAL_WS",
     "UNKNOWN_WORD",
 ]
 
@@ -21,17 +21,17 @@ UNKNOWN_WORD = "unknown"
 TOTAL_WORD = "total"
 SAME_PROCESS = "same instance"
 
-RSS = "total_ws"
-"""The figure that counts a shared page once for each process that maps it."""
-METRICS = ("pss", "uss", "private", "swap", RSS)
-"""What is compared of processes; all but RSS may be added up over them."""
+TOTAL_WS = "total_ws"
+"""The figure that counts a shared page once for each process that maps it: RSS, and page tables."""
+METRICS = ("pss", "uss", "private", "swap", TOTAL_WS)
+"""What is compared of processes; all but the last may be added up over them."""
 
 _MEANINGS = {field.name: field for field in SUMMARY}
 
 
 def _compare(name: str) -> tuple[Field, Field, Field]:
     meaning = _MEANINGS[name].meaning
-    if name == RSS:
+    if name == TOTAL_WS:
         meaning = f"{meaning}; null unless asked for: over processes, shared pages add up more than once"
     return (
         Field(f"{name}_a", "uint64", "bytes", f"before: {meaning}"),
@@ -60,6 +60,8 @@ DIFF_PROCESSES = (
     Field("rows", "uint64", "", "roles in this row: 1 but for others and total"),
     Field("instances_a", "uint64", "", "before: processes of this role"),
     Field("instances_b", "uint64", "", "after: processes of this role"),
+    Field("unread_a", "uint64", "", "before: those of them that ran and have no snapshot"),
+    Field("unread_b", "uint64", "", "after: those of them that ran and have no snapshot"),
     Field("pid_a", "uint64", "", "before: process id; null of several"),
     Field("pid_b", "uint64", "", "after: process id; null of several"),
     Field("snapshot_a", "string", "", "before: file and number of the snapshot; null of several"),

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.diffs.process_schema import METRICS
+from mmpscope.analysis.diffs.process_unread import explain_unread
 from mmpscope.analysis.extent import find_extent
 from mmpscope.analysis.facts import get_number, show_fact
 from mmpscope.analysis.identity import Identity, identify
@@ -160,19 +161,12 @@ def read_costs(side: ProcessSide, snapshots: Sequence[LoadedSnapshot]) -> Proces
         replace(member, cost=_read_cost(each.unread()))
         for member, each in zip(side.members, snapshots, strict=True)
     ]
+    reasons = explain_unread(side.reason, [member.identity.pid for member in side.unread])
     unread = [
-        replace(member, cost=Cost(reasons=dict.fromkeys(METRICS, _explain_unread(side))))
-        for member in side.unread
+        replace(member, cost=Cost(reasons=dict.fromkeys(METRICS, reason)))
+        for member, reason in zip(side.unread, reasons, strict=True)
     ]
     return replace(side, members=members, unread=unread)
-
-
-def _explain_unread(side: ProcessSide) -> str:
-    return (
-        f"it ran, and there is no snapshot of it ({side.reason})"
-        if side.reason
-        else ("it ran, and there is no snapshot of it")
-    )
 
 
 def _read_cost(snapshot: LoadedSnapshot) -> Cost:

@@ -13,8 +13,8 @@ from mmpscope.analysis.diffs.process_schema import (
     DIFF_PROCESSES,
     METRICS,
     RESTARTED,
-    RSS,
     TOTAL_WORD,
+    TOTAL_WS,
     UNKNOWN_WORD,
 )
 from mmpscope.analysis.diffs.process_sides import Member, ProcessSide, find_members, read_costs
@@ -68,7 +68,7 @@ def diff_processes(
     """Compare two sets of processes, one snapshot of each; `a` is before.
 
     They are matched by instance, else by role (executable, arguments, parent); those of one role that nothing
-    tells apart as a group. `metric` is pss, uss, private, swap or total_ws (Rss, of which sums over processes
+    tells apart as a group. `metric` is pss, uss, private, swap or total_ws (of which sums over processes
     count shared pages more than once); by default pss, where no process tells that, private. `mode` is as in
     `match_processes`. Snapshots are read one after the other, and no regions are kept. Raises UsageError for
     another metric.
@@ -125,11 +125,12 @@ def _describe(match: RoleMatch, metric: str) -> Row:
     }
     for side, found in sides.items():
         row[f"instances_{side}"] = len(found)
+        row[f"unread_{side}"] = sum(member.facts is None for member in found)
         row[f"pid_{side}"] = found[0].identity.pid if len(found) == 1 else None
         row[f"snapshot_{side}"] = found[0].label if len(found) == 1 else None
     for name in METRICS:
-        row |= _compare(match, name, is_asked=name != RSS or name == metric)
-    asked = [name for name in METRICS if name != RSS or name == metric]
+        row |= _compare(match, name, is_asked=name != TOTAL_WS or name == metric)
+    asked = [name for name in METRICS if name != TOTAL_WS or name == metric]
     unknown = [name for name in asked if row[f"{name}_delta"] is None and _is_told(members, name)]
     row["unknown"] = ", ".join(unknown) or None
     row["note"] = _explain(match, metric) if row[f"{metric}_delta"] is None else None
@@ -204,8 +205,8 @@ def _rank(row: Row, metric: str) -> tuple[object, ...]:
 def _fold(rows: Sequence[Row], word: str, metric: str) -> Row:
     """Add rows up; a figure leaves out, on both sides, the rows in which it cannot be compared."""
     folded: Row = {"word": word, "rows": sum(row["rows"] for row in rows)}
-    for side in "ab":
-        folded[f"instances_{side}"] = sum(row[f"instances_{side}"] for row in rows)
+    for name in ("instances_a", "instances_b", "unread_a", "unread_b"):
+        folded[name] = sum(row[name] for row in rows)
     unknown = []
     for name in METRICS:
         known = [row for row in rows if row[f"{name}_delta"] is not None]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES, METRICS, RSS
+from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES, METRICS, TOTAL_WS
+from mmpscope.analysis.diffs.process_unread import count_unread
 from mmpscope.analysis.diffs.processes import ProcessesDiff, choose_roles, count_matches
 from mmpscope.analysis.diffs.schema import OTHERS
 from mmpscope.analysis.export import describe_columns, iterate_rows
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
     from mmpscope.analysis.diffs.process_sides import ProcessSide
     from mmpscope.analysis.reporters.screen import Screen
 
-__all__ = ["RSS_WARNING", "report_processes"]
+__all__ = ["TOTAL_WS_WARNING", "report_processes"]
 
 Row = dict[str, Any]
 
-RSS_WARNING = (
-    "RSS counts a shared page once for each process that maps it, so that its sums over processes are more "
-    "than the memory they use; --metric pss adds up"
+TOTAL_WS_WARNING = (
+    "Total WS counts a shared page once for each process that maps it, so that its sums over processes are "
+    "more than the memory they use; --metric pss adds up"
 )
-_TITLES = {"pss": "PSS", "uss": "USS", "private": "Private", "swap": "Swap", RSS: "RSS"}
+_TITLES = {"pss": "PSS", "uss": "USS", "private": "Private", "swap": "Swap", TOTAL_WS: "Total WS"}
 _WORTH = {"uss": 30, "private": 20, "swap": 10}
 _REASONS = 3
 """Reasons that the text tells, and names in each of them; all reasons in verbose."""
@@ -88,7 +89,8 @@ def _find_time(side: ProcessSide) -> int | None:
 def _name_side(side: ProcessSide) -> str:
     count = len(side.members)
     host = f" on {host}" if (host := _find_host(side)) else ""
-    rest = f" ({side.reason})" if side.reason else ""
+    unread = count_unread(side.reason, len(side.unread))
+    rest = f" ({unread})" if unread else ""
     return f"{count:,} process{'' if count == 1 else 'es'}{host}, {show_time(_find_time(side))}{rest}"
 
 
@@ -114,7 +116,9 @@ def _draw(result: ProcessesDiff, listed: pa.Table, screen: Screen) -> list[str]:
 
 def _draw_rows(rows: Sequence[Row], metric: str, screen: Screen) -> list[str]:
     more = [
-        name for name in METRICS if name not in (metric, RSS) and any(row[f"{name}_delta"] for row in rows)
+        name
+        for name in METRICS
+        if name not in (metric, TOTAL_WS) and any(row[f"{name}_delta"] for row in rows)
     ]
     title = _TITLES[metric]
     columns = [
@@ -167,8 +171,13 @@ def _show_pids(row: Row) -> str:
 
 
 def _show_instances(row: Row) -> str:
-    """Write how many processes a role had and has, as in 4 -> 6; nothing where it is one at most."""
+    """Write how many processes a role had and has, as in 4 -> 6; nothing where it is one at most.
+
+    Sums of rows count those that were read, as the first lines do.
+    """
     before, after = row["instances_a"], row["instances_b"]
+    if row["name"] is None:
+        before, after = before - row["unread_a"], after - row["unread_b"]
     if max(before, after) <= 1 and row["name"] is not None:
         return ""
     if before == after:

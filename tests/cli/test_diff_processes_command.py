@@ -109,11 +109,16 @@ def test_each_reason_is_told_once(tmp_path: Path) -> None:
     assert "total without 10 of 11 roles" in text
 
 
-def test_rss_comes_with_a_warning(pair: tuple[str, str]) -> None:
-    """F29: asked for, RSS is added up, and the answer says what such a sum is worth."""
+def test_total_ws_comes_with_a_warning(pair: tuple[str, str]) -> None:
+    """F29: asked for, it is added up, and the answer says what such a sum is worth."""
     text = " ".join(_draw(*pair, "--metric", "total_ws").split())
-    assert "RSS counts a shared page once for each process" in text
-    assert "RSS" not in _draw(*pair)
+    assert "Total WS counts a shared page once for each process" in text
+    assert "Total WS" not in _draw(*pair)
+
+
+def test_resident_memory_with_page_tables_is_not_called_rss(pair: tuple[str, str]) -> None:
+    """VmRSS has no page tables, the total of a summary has: it goes by the name that it has there."""
+    assert re.search(r"^ +Total WS +Total WS +Total WS", _draw(*pair, "--metric", "total_ws"), re.MULTILINE)
 
 
 def test_the_earlier_capture_is_the_one_before(pair: tuple[str, str]) -> None:

@@ -24,8 +24,8 @@ _SIZE_KB = 1 << 20
 class Proc:
     """One process: figures in kB, ``pss`` None for a source without counters (maps alone).
 
-    ``is_read`` false: the list of processes has it, and there is no snapshot of it;
-    with ``is_zombie`` it has ended, and has no memory there either.
+    ``is_read`` false: the list of processes has it, and there is no snapshot of it, since it refused, or,
+    with ``is_quick``, ended before its turn; with ``is_zombie`` it has ended, and has no memory there either.
     """
 
     pid: int
@@ -39,6 +39,7 @@ class Proc:
     boot: str | None = "boot-1"
     is_read: bool = True
     is_zombie: bool = False
+    is_quick: bool = False
     called: str | None = None
     page_tables: bool = True
 
@@ -65,8 +66,11 @@ def make_set(
         for each in found
     ]
     tables = {"processes": make_raw_table([init, *rows])} if listing else {}
-    missing = sum(not each.is_read for each in found)
-    reason = f"{missing} of {len(found)} processes are not in it: permission denied (13): {missing}"
+    missing = [each.pid for each in found if not each.is_read and not each.is_quick]
+    missing = [1, *missing] if missing else []
+    more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+    pids = ", ".join(map(str, missing[:8])) + more
+    reason = f"{len(missing)} of {len(found) + 1} processes are not in it: permission denied (13): {pids}"
     captures = {
         boot: Capture(
             host={

@@ -168,6 +168,40 @@ def test_what_was_not_read_after_is_unknown_and_not_gone() -> None:
     assert (row["word"], row["pss_b"], row["pss_delta"]) == ("unknown", None, None)
 
 
+def test_who_ended_before_its_turn_was_not_refused() -> None:
+    """The collector names who refused by pid; why the others are missing it does not know."""
+    quick = [Proc(pid, f"/bin/q{pid}", is_read=False, is_quick=True) for pid in (20, 21)]
+    after = [Proc(9), Proc(8, is_read=False), *quick]
+    result = _compare([replace(each, is_read=True, is_quick=False) for each in after], after)
+    notes = {row["pid_a"]: row["note"] for row in _rows(result)}
+    assert notes[8] == "in b: it ran, and there is no snapshot of it (permission denied (13))"
+    ended = "in b: it ran, and there is no snapshot of it; it may have ended before its turn"
+    assert (notes[20], notes[21], notes[9]) == (ended, ended, None)
+
+
+def test_of_many_who_refused_the_rest_is_told_as_far_as_it_can_be() -> None:
+    """Eight are named; who else refused is known where all of the rest did, and else may be either."""
+    many = [Proc(pid, f"/bin/p{pid}", is_read=False) for pid in range(20, 31)]
+    for quick, told in ((0, "(permission denied (13))"), (1, "(permission denied (13), or it ended")):
+        after = [*many, *(Proc(50 + at, "/bin/q", is_read=False, is_quick=True) for at in range(quick))]
+        before = [Proc(9), *(replace(each, is_read=True, is_quick=False) for each in after)]
+        notes = {row["pid_a"]: row["note"] for row in _rows(_compare(before, [Proc(9), *after]))}
+        assert "snapshot of it (permission denied (13))" in notes[20]
+        assert told in notes[30]
+
+
+def test_processes_that_were_not_read_are_counted_apart() -> None:
+    """What both sides say of themselves adds up: who was read, and who was not, of each role and in total."""
+    quick = [Proc(20, "/bin/q", is_read=False, is_quick=True)]
+    result = _compare([Proc(9), Proc(20, "/bin/q")], [Proc(9), *quick])
+    counted = [
+        (row["instances_a"], row["unread_a"], row["instances_b"], row["unread_b"]) for row in _rows(result)
+    ]
+    assert sorted(counted) == [(1, 0, 1, 0), (1, 0, 1, 1)]
+    total = _total(result)
+    assert total["instances_b"] - total["unread_b"] == len(result.sides[1].members) == 1
+
+
 def test_a_zombie_is_gone() -> None:
     """A process that ended and waits for its parent is still in the list, and has no memory: it is gone."""
     result = _compare([Proc(7), Proc(9)], [Proc(7, is_read=False, is_zombie=True), Proc(9)])
