@@ -31,8 +31,7 @@ def choose_baseline(
     Copies of one snapshot are one sample. The new snapshot itself never counts: nothing grows beside itself.
     Other texts of commands (`python3 -c`) count where none is alike; other programs only where there is
     nothing else. Of several processes of the program in one file, those count whose arguments are most alike.
-    Raises CannotTellError where all of several are of other
-    programs.
+    Raises CannotTellError where all of several are of other programs.
     """
     seen: set[_Moment] = set()
     itself: LoadedSnapshot | None = None
