@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.columns import Bools, RawColumns, Uints
 from mmpscope.analysis.diffs.schema import DIFF_FREE, GROWN, SAME, SHRUNK
 from mmpscope.analysis.diffs.scope import Scope
 from mmpscope.analysis.extent import ALL
@@ -38,10 +38,11 @@ def diff_free(a: LoadedSnapshot, b: LoadedSnapshot, scope: Scope, *, same_instan
     """Compare the largest free blocks of both sides (columns of diffs.schema.DIFF_FREE): one row, or none.
 
     Which regions did it is told within one instance: those of b that lie in what was the largest block of a,
-    and those of a that lie in what is the largest of b, where there is such a change. Of two instances, no
-    region of one can have taken room of the other; between which regions the blocks lie is told of any. Of
-    equally large blocks the lowest counts. None where a side does not list all its regions or has no free
-    block. Where one range of addresses is a guess, the other decides what both have.
+    and those of a that lie in what is the largest of b, where there is such a change. Those that border on
+    the other block come first, however small: they cut off what is not in it. Of two instances, no region of
+    one can have taken room of the other; between which regions the blocks lie is told of any. Of equally
+    large blocks the lowest counts. None where a side does not list all its regions or has no free block.
+    Where one range of addresses is a guess, the other decides what both have.
     """
     if scope.regions != ALL:
         return build_table(DIFF_FREE, {}, 0)
@@ -53,8 +54,8 @@ def diff_free(a: LoadedSnapshot, b: LoadedSnapshot, scope: Scope, *, same_instan
     row: dict[str, object] = {
         "word": GROWN if delta > 0 else SHRUNK if delta < 0 else SAME,
         "size_delta": delta if abs(delta) < 1 << 63 else None,
-        "taken_by": _name_regions(b, before) if same_instance else None,
-        "given_back_by": _name_regions(a, after) if same_instance else None,
+        "taken_by": _name_regions(b, before, after) if same_instance else None,
+        "given_back_by": _name_regions(a, after, before) if same_instance else None,
     }
     for side, snapshot, hole in (("a", a, before), ("b", b, after)):
         row |= {f"address_{side}": hole.start, f"end_{side}": hole.end, f"size_{side}": hole.size}
@@ -83,17 +84,25 @@ def _name_neighbours(snapshot: LoadedSnapshot, hole: _Hole) -> str | None:
     return f"{lower} and {upper}"
 
 
-def _name_regions(snapshot: LoadedSnapshot, hole: _Hole) -> str | None:
-    """Name the largest regions that lie in a stretch, as in `Private Data rw-p, 64 KiB at 7f00`."""
+def _name_regions(snapshot: LoadedSnapshot, hole: _Hole, other: _Hole) -> str | None:
+    """Name regions that lie in a stretch, as in `Private Data rw-p, 64 KiB at 7f00`."""
     columns = RawColumns(snapshot.regions)
     start, end = (columns.numbers(name).values for name in ("address", "end"))
     inside = find_counted(snapshot.regions) & (start < np.uint64(hole.end)) & (end > np.uint64(hole.start))
     rows = np.flatnonzero(inside)
-    sizes = columns.numbers("size").values
-    rows = rows[np.lexsort([rows, ~sizes[rows]])]
+    is_edge = _find_edges(start[rows], end[rows], other) & (other.start < hole.end and hole.start < other.end)
+    rows = rows[np.lexsort([rows, ~columns.numbers("size").values[rows], ~is_edge])]
     named = [_name_region(columns, row) for row in rows[:_NAMED].tolist()]
     more = [f"{len(rows) - _NAMED:,} more regions"] if len(rows) > _NAMED else []
     return "; ".join(named + more) or None
+
+
+def _find_edges(start: Uints, end: Uints, hole: _Hole) -> Bools:
+    """Find the regions between which a hole lies: the last below it, and the first above."""
+    below, above = end <= np.uint64(hole.start), start >= np.uint64(hole.end)
+    lowest, highest = start[above].min(initial=2**64 - 1), end[below].max(initial=0)
+    edges: Bools = (below & (end == highest)) | (above & (start == lowest))
+    return edges
 
 
 def _name_region(columns: RawColumns, row: int) -> str:

@@ -83,8 +83,15 @@ def draw_free(result: DiffResult, screen: Screen) -> list[str]:
         if before == after:
             continue
         told = f"; {why}" if (why := _explain_free(row)) else ""
-        lines += screen.wrap(f"Largest free block, in KiB: {before} -> {after}{show_name(told)}")
+        lines += screen.wrap(
+            f"Largest free block: {_show_unit(before)} -> {_show_unit(after)}{show_name(told)}"
+        )
     return lines
+
+
+def _show_unit(shown: str) -> str:
+    """Write the unit behind a size in KiB; a size in TiB has its own."""
+    return shown if shown.endswith("iB") else f"{shown} KiB"
 
 
 def _explain_free(row: Row) -> str:

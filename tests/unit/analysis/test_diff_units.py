@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -187,6 +188,24 @@ def test_the_largest_hole_names_the_regions_that_took_it() -> None:
     ):
         [row] = result.largest_free.to_pylist()
         assert tuple(row[name] for name in columns) == expected
+
+
+def test_who_cut_the_largest_hole_comes_before_larger_regions_in_it() -> None:
+    """A page in the middle took half of the hole; the megabytes at its edges took no more than themselves."""
+    edge: dict[str, Any] = {"usable_range": (0, 64 * MIB, "written by hand")}
+    wall = region(30 * MIB, PAGE, path="[anon:wall]")
+    edges = [region(at * MIB, 2 * MIB, path=f"[anon:{at}]") for at in (1, 4, 8, 12)]
+    a = make_snapshot([region(0, MIB)], **edge)
+    b = make_snapshot([region(0, MIB), *edges, wall], **edge)
+    walled = make_snapshot([region(0, MIB), *edges, wall, region(62 * MIB, MIB, path="[anon:end]")], **edge)
+    for other, first in (
+        (b, ["[anon:wall]", "[anon:1]", "[anon:4]"]),
+        (walled, ["[anon:end]", "[anon:wall]", "[anon:1]"]),
+    ):
+        for result, name in ((diff(a, other, "same"), "taken_by"), (diff(other, a, "same"), "given_back_by")):
+            [told] = result.largest_free.column(name).to_pylist()
+            assert re.findall(r"\[anon:\w+\]", told) == first
+            assert told.endswith(f"{len(other.regions) - 4} more regions")
 
 
 def test_groups_are_named_by_what_they_are() -> None:
