@@ -37,10 +37,10 @@ def group_changes(
     """Compare two snapshots group by group (columns of diffs.schema.DIFF_ROWS), in both modes alike.
 
     ``by`` is one of GROUPINGS; ``unit`` names the group, as in (no module) what has no such fact, and (no
-    region) what the total has besides: page tables. ``types`` of memory alone are grouped; none stands for
-    all. Every region is in one group, so that figures add up to those of the total, or of these types. Groups
-    that are the same are left out. Nothing is listed where a side does not list all its regions. Raises
-    UsageError for another word, CannotTellError for types and rules that rest on other facts on either side.
+    region) what the total has besides: page tables, Unusable. ``types`` of memory alone are grouped; none
+    stands for all. Every region is in one group, so that figures add up to those of the total, or of these
+    types. Groups that are the same are left out. Nothing is listed where a side does not list all its
+    regions. Raises UsageError for another word, CannotTellError for types and rules that rest on other facts on either side.
     """
     if by not in GROUPINGS:
         raise UsageError(f"{by} is nothing to group by. Choose one of {', '.join(GROUPINGS)}")
@@ -48,7 +48,7 @@ def group_changes(
         raise CannotTellError(f"types rest on other facts in a than in b, so no change can be told by {by}")
     if result.scope.regions != ALL:
         return build_table(DIFF_ROWS, {}, 0)
-    outside = result.components.filter(pc.equal(result.components["match"].cast(pa.string()), "summary"))
+    outside = result.outside
     if types:
         kinds = outside["type_a"].cast(pa.string())
         outside = outside.filter(pc.is_in(kinds, pa.array(types, pa.string())))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from mmpscope.analysis.diffs.movers import choose_movers
 from mmpscope.analysis.diffs.parts import diff_modules, diff_threads
 from mmpscope.analysis.diffs.ranges import diff_ranges
 from mmpscope.analysis.diffs.rest import diff_rest
-from mmpscope.analysis.diffs.schema import DIFF_MATCHING, DIFF_ROWS, METRICS, SAME
+from mmpscope.analysis.diffs.schema import DIFF_MATCHING, DIFF_ROWS, DIFF_TABLES, METRICS, SAME
 from mmpscope.analysis.diffs.scope import Scope, find_scope
 from mmpscope.analysis.diffs.segments import split_facts
 from mmpscope.analysis.diffs.sharing import share_addresses
@@ -68,7 +68,8 @@ class DiffResult:
 
     `mode` is same or different, and `mode_reason` says why and what follows; `scope` how much can be
     compared. The deltas of `components`, and those of `movers`, add up to those of `totals` where all figures
-    are known; those of `totals` and `types` are b - a, or null.
+    are known; those of `totals` and `types` are b - a, or null. `outside` is what totals have and no region:
+    a part of `components` if there are any, and of all groups.
     """
 
     mode: str
@@ -79,6 +80,7 @@ class DiffResult:
     types: pa.Table
     movers: pa.Table
     components: pa.Table
+    outside: pa.Table
     ranges: pa.Table
     modules: pa.Table
     threads: pa.Table
@@ -97,8 +99,7 @@ class DiffResult:
 
     def to_tables(self) -> dict[str, pa.Table]:
         """Return the tables by name."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if isinstance(value, pa.Table)}
+        return {name: getattr(self, name) for name in DIFF_TABLES}
 
 
 def diff(
@@ -137,6 +138,7 @@ def diff(
         types=diff_types(compared.summaries),
         movers=choose_movers(compared.components, metric, limit),
         components=compared.components,
+        outside=compared.outside,
         ranges=compared.ranges,
         modules=diff_modules(*modules, same_instance=is_same),
         threads=diff_threads(*threads, same_instance=is_same),
@@ -150,6 +152,7 @@ def diff(
 class _Compared(NamedTuple):
     summaries: Summaries
     components: pa.Table
+    outside: pa.Table
     ranges: pa.Table
     matching: pa.Table
 
@@ -161,18 +164,20 @@ def _compare(
     a, b = pair
     answers = (sum_up(a), sum_up(b))
     summaries = compare_summaries(*answers, pair, scope)
-    components = ranges = build_table(DIFF_ROWS, {}, 0)
+    components = outside = ranges = build_table(DIFF_ROWS, {}, 0)
     matching = build_table(DIFF_MATCHING, {}, 0)
     if is_same:
         components, ranges = _diff_regions(pair, scope)
     elif is_matched:
         components, matching = _match_regions(pair)
-    if (is_same and scope.regions == ALL) or is_matched:
+    if scope.regions == ALL:
         rest = diff_rest((a, answers[0].table), (b, answers[1].table))
-        components = pa.concat_tables([components, diff_outside(summaries), rest]).combine_chunks()
+        outside = pa.concat_tables([diff_outside(summaries), rest]).combine_chunks()
+    if is_same or is_matched:
+        components = pa.concat_tables([components, outside]).combine_chunks()
     if is_same and not scope.types:
         summaries = forget_types(summaries)
-    return _Compared(summaries, components, ranges, matching)
+    return _Compared(summaries, components, outside, ranges, matching)
 
 
 def _match_regions(pair: tuple[LoadedSnapshot, LoadedSnapshot]) -> Matched:

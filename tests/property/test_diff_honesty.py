@@ -12,6 +12,7 @@ from mmpscope.analysis import DiffResult, LoadedSnapshot, diff, summarize
 from mmpscope.analysis.diffs.groups import GROUPINGS, group_changes
 from mmpscope.analysis.diffs.movers import choose_movers
 from mmpscope.analysis.diffs.schema import METRICS
+from mmpscope.analysis.extent import ALL
 from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
 
 PAGE = 4096
@@ -166,3 +167,19 @@ def test_what_is_folded_tells_no_more_than_its_rows(
                 assert folded[f"{name}_{part}"] == expected, (name, part)
             is_partial = 0 < len(told) < len(rows)
             assert (name in (folded["partial"] or "").split(", ")) == is_partial, name
+
+
+@settings(max_examples=100, deadline=None)
+@given(SEEDS, SEEDS, MODES, st.sampled_from([*GROUPINGS]))
+def test_groups_add_up_to_a_total_that_is_known(one: int, two: int, mode: str | None, by: str) -> None:
+    """Of two sources, too, whose units are not matched: what no region has is a group of its own."""
+    pair = draw_any(Random(one)), draw_any(Random(two))
+    result = diff(*pair, mode)
+    if result.scope.regions != ALL or (by in ("type", "rule") and not result.scope.types):
+        return
+    rows = group_changes(pair, result, by).to_pylist()
+    for total in result.totals.to_pylist():
+        name = f"{total['metric']}_delta"
+        is_known = all(row[name] is not None or row["match"] == "summary" for row in rows)
+        if total["delta"] is not None and is_known:
+            assert sum(row[name] or 0 for row in rows) == total["delta"], name
