@@ -40,7 +40,8 @@ def group_changes(
     region) what the total has besides: page tables, Unusable. ``types`` of memory alone are grouped; none
     stands for all. Every region is in one group, so that figures add up to those of the total, or of these
     types. Groups that are the same are left out. Nothing is listed where a side does not list all its
-    regions. Raises UsageError for another word, CannotTellError for types and rules that rest on other facts on either side.
+    regions. Raises UsageError for another word, CannotTellError for types and rules that rest on other facts
+    on either side.
     """
     if by not in GROUPINGS:
         raise UsageError(f"{by} is nothing to group by. Choose one of {', '.join(GROUPINGS)}")

@@ -19,6 +19,9 @@ __all__ = ["EMPTY_SPACE", "Shown", "fold_rows", "lay_out", "show_values"]
 _COUNTS = {"blocks", "loads", "threads", "allocations", "count", "holes", "regions"}
 """Columns that count things: they get thousands separators, unlike the number of a process or thread."""
 
+_ARGUMENTS = "cmdline"
+"""The column of words that end with a NUL each; ps(1) writes blanks between them, too."""
+
 _NO_SUM = {"largest", "below", "above", "merged", "gain"}
 """Sizes of which a sum means nothing: two splitters share the hole between them."""
 
@@ -58,6 +61,8 @@ def lay_out(
 
 def show_values(field: Field, values: Sequence[Any]) -> list[str]:
     """Write one column: a null number is not known, a null text blank, a null ratio means nothing."""
+    if field.name == _ARGUMENTS:
+        return [show_name((value or "").rstrip("\0").replace("\0", " ")) for value in values]
     if field.type == "string":
         return ["" if value is None else show_name(value) for value in values]
     if field.type.startswith("float"):

@@ -14,9 +14,11 @@ from mmpscope.analysis.reporters.amounts import (
     show_time,
 )
 from mmpscope.analysis.reporters.bars import draw_bars
+from mmpscope.analysis.reporters.cells import show_values
 from mmpscope.analysis.reporters.names import measure_width, shorten_middle, show_name
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.text_table import TextColumn, explain_marks, render_table
+from mmpscope.analysis.schema import PROCESSES
 
 
 @given(st.text())
@@ -196,3 +198,9 @@ def test_a_bar_of_unknown_figures_says_so() -> None:
         Screen(80),
     )
     assert lines[0].split() == ["Private", "unknown"]
+
+
+def test_arguments_are_told_apart_by_blanks_as_ps_does() -> None:
+    """The kernel ends each with a NUL (proc_pid_cmdline(5)); all else that acts stays an escape."""
+    [field] = [field for field in PROCESSES if field.name == "cmdline"]
+    assert show_values(field, ["sh\0-c\0echo\x1b\0", "one", "", None]) == ["sh -c echo\\x1b", "one", "", ""]
