@@ -46,12 +46,18 @@ class InputFile(NamedTuple):
 
     ``others`` are files of its process beside it, by item; ``choice`` is what the input chooses of it, as in
     #3. ``is_named``: the input names this very file, not a folder or pattern that it belongs to.
+    ``folder`` is the one that relative names are of, where that is not the current one.
     """
 
     path: str
     others: Mapping[str, str]
     choice: str | None
     is_named: bool
+    folder: str = ""
+
+    def locate(self, path: str) -> str:
+        """Return a name by which a file can be opened from here; that of a URI or of standard input stays."""
+        return path if path == _STDIN or is_uri(path) else str(Path(self.folder, path))
 
 
 class OpenedInput(NamedTuple):
@@ -141,13 +147,14 @@ def open_file(
 
     Raises FormatError or InputError where it cannot be read, UsageError for a snapshot that is not there.
     """
-    path, others, choice, is_named = file
+    path, others, choice, is_named, _ = file
     if is_uri(path):
         beside = {item: _read_remote(other) for item, other in others.items()}
         stream = stream or open_remote(path)
     else:
-        beside = read_beside(others)
-    source = open_source(path, partial=partial, beside=beside, stream=stream)
+        beside = read_beside({item: file.locate(other) for item, other in others.items()})
+    place = file.locate(path) if file.folder and stream is None else path
+    source = open_source(place, partial=partial, beside=beside, stream=stream)
     chosen = None if choice is None else _CHOICE.fullmatch(path + choice)
     return _choose_of(source, path, chosen, latest=latest, is_named=is_named)
 

@@ -34,7 +34,7 @@ def list_inputs(inputs: Iterable[str]) -> list[InputFile]:
 def find_size(file: InputFile) -> int:
     """Return how many bytes a local file has; 0 for what is no file, or is gone, or is elsewhere."""
     try:
-        return 0 if is_uri(file.path) else Path(file.path).stat().st_size
+        return 0 if is_uri(file.path) else Path(file.locate(file.path)).stat().st_size
     except OSError:
         return 0
 
@@ -66,17 +66,18 @@ def open_hashed(
     Of a captured folder it is that of the names and bytes of its files. Raises as `open_file`.
     """
     with ExitStack() as opened:
-        if file.path != _STDIN and not is_uri(file.path) and Path(file.path).is_dir():
-            stream, digest = None, _hash_folder(Path(file.path))
+        location = file.locate(file.path)
+        if location != _STDIN and not is_uri(location) and Path(location).is_dir():
+            stream, digest = None, _hash_folder(Path(location))
         else:
-            stream, digest = _read_ahead(file.path, opened)
+            stream, digest = _read_ahead(file, opened)
         source = open_file(file, partial=partial, latest=latest, stream=stream)
         opened.callback(source.source.close)
         yield source, digest
 
 
-def _read_ahead(path: str, opened: ExitStack) -> tuple[BinaryIO, str]:
-    stream = _open(path, opened)
+def _read_ahead(file: InputFile, opened: ExitStack) -> tuple[BinaryIO, str]:
+    stream = _open(file, opened)
     try:
         head = stream.read(_AHEAD_BYTES + 1)
         if len(head) <= _AHEAD_BYTES or not stream.seekable():
@@ -86,19 +87,19 @@ def _read_ahead(path: str, opened: ExitStack) -> tuple[BinaryIO, str]:
         _add_stream(digest, stream)
         stream.seek(0)
     except OSError as error:
-        raise _explain(path, error) from error
+        raise _explain(file.path, error) from error
     return stream, digest.hexdigest()
 
 
-def _open(path: str, opened: ExitStack) -> BinaryIO:
-    if path == _STDIN:
+def _open(file: InputFile, opened: ExitStack) -> BinaryIO:
+    if file.path == _STDIN:
         return sys.stdin.buffer
-    if is_uri(path):
-        return opened.enter_context(open_remote(path))
+    if is_uri(file.path):
+        return opened.enter_context(open_remote(file.path))
     try:
-        return opened.enter_context(Path(path).open("rb"))
+        return opened.enter_context(Path(file.locate(file.path)).open("rb"))
     except OSError as error:
-        raise _explain(path, error) from error
+        raise _explain(file.path, error) from error
 
 
 def _explain(path: str, error: OSError) -> InputError:

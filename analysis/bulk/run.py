@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from mmpscope.analysis.bulk.files import BATCH_FILES, find_size, make_batches
@@ -85,9 +86,11 @@ def _choose_workers(files: Sequence[InputFile]) -> int:
 def _run_on_cluster(
     scheduler: str, work: Callable[[Batch], Result], files: Sequence[InputFile], batch_files: int
 ) -> Iterator[Outcome[Result]]:
+    """Run on workers that have another current folder: relative names are of this one."""
+    placed = [file._replace(folder=str(Path.cwd())) for file in files]
     with open_cluster(scheduler) as pool:
         try:
-            yield from _run_on(pool, work, make_batches(files, pool.size, batch_files))
+            yield from _run_on(pool, work, make_batches(placed, pool.size, batch_files))
         except CancelledError as error:
             what = f"{scheduler}: the scheduler is gone before all was done"
             raise InputError(f"{what}. Start it, and run this once more.") from error

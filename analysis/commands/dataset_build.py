@@ -68,7 +68,8 @@ def run(
 
     if not source.from_:
         raise UsageError("there is nothing to build from. Name files, as in --from 'snapshots/*.mmp'")
-    how = How(reading.partial, reading.rules)
+    rules = None if reading.rules is None else str(Path(reading.rules).absolute())  # workers are elsewhere
+    how = How(reading.partial, rules)
     plan = Plan(source.from_, how, source.rebuild, source.workers, source.scheduler)
     built = _build(Path(folder), plan, manner)
     if built.other_rules is not None and not plan.rebuild:

@@ -78,7 +78,8 @@ class _Reader:
 
     def read(self, file: InputFile) -> None:
         """Read one file; its snapshots wait until there are enough to go on with."""
-        began, before = time.time_ns(), find_state(file.path)
+        location = file.locate(file.path)
+        began, before = time.time_ns(), find_state(location)
         row = FileRow(None, file.path, *before, rules=self._how.rules_version)
         if before[1] is None or began - before[1] < _SETTLED_NS:
             row = replace(row, mtime_ns=None)
@@ -93,7 +94,7 @@ class _Reader:
             row = replace(row, error=str(error))
         except (InputError, OSError) as error:  # may be another time, and then without a change of the file
             row = replace(row, error=str(error), mtime_ns=None)
-        if find_state(file.path) != before:
+        if find_state(location) != before:
             told = f"{file.path} changed while it was read. Build once more"
             row = replace(row, content=None, error=told, mtime_ns=None)
         if row.error is not None and content is not None:

@@ -46,6 +46,17 @@ def test_a_comparison_on_a_cluster_is_the_local_one(folder: Path, tmp_path: Path
     assert b"050.mmp" in done.stdout
 
 
+def test_relative_names_are_of_the_folder_of_the_command(folder: Path, tmp_path: Path) -> None:
+    """Workers run in another folder, and answers go by the names as they were given."""
+    local = run_program("compare", folder.name, "--json", "--workers", "1", cwd=folder.parent)
+    with start_cluster(tmp_path) as cluster:
+        done = run_program(
+            "compare", folder.name, "--json", "--scheduler", cluster.address, cwd=folder.parent
+        )
+    assert (done.returncode, done.stderr, done.stdout) == (local.returncode, local.stderr, local.stdout)
+    assert b'"files/000.mmp#0"' in done.stdout
+
+
 def _start_script(name: str, *words: object) -> subprocess.Popen[bytes]:
     """Start a function of support.cluster_scripts: distributed may warn, which is an error in a test."""
     code = f"import sys; from support.cluster_scripts import {name}; {name}(*sys.argv[1:])"

@@ -8,9 +8,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from mmpscope.analysis import load
 from mmpscope.analysis.bulk.files import list_inputs, make_batches, open_hashed
 from mmpscope.analysis.bulk.measuring import Measured, Measuring, join_measured, measure_batch
 from mmpscope.analysis.bulk.run import run_files
+from mmpscope.analysis.datasets.files import Reading, read_batch
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.loading import InputFile
 from mmpscope.formats.errors import InputError
@@ -135,3 +137,21 @@ def test_no_answer_of_a_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("mmpscope.analysis.bulk.pools._CONNECT_S", 1)
     with pytest.raises(InputError, match=r"tcp://127\.0\.0\.1:9: no scheduler answers"):
         list(run_files(name_files, _make_files("a"), scheduler="tcp://127.0.0.1:9"))
+
+
+def test_a_name_is_relative_to_the_folder_it_was_given_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker of a cluster has another current folder; what it tells goes by the name as it was given."""
+    shutil.copy(LEAK, tmp_path / "run.mmp")
+    monkeypatch.chdir(tmp_path)
+    [file] = list_inputs(["run.mmp"])
+    sent = [file._replace(folder=str(tmp_path)), file._replace(path="gone.mmp", folder=str(tmp_path))]
+    monkeypatch.chdir(tmp_path.parent)
+    measured = measure_batch(sent, Measuring(("captures",)))
+    assert measured.measures.captures["input"].to_pylist() == [f"run.mmp#{n}" for n in range(len(load(LEAK)))]
+    assert [error.reason for error in measured.errors] == [
+        "gone.mmp cannot be read: no such file or directory. Check the path."
+    ]
+    batch = read_batch(Reading(), sent)
+    assert [(row.input, row.error is None) for row in batch.files] == [("run.mmp", True), ("gone.mmp", False)]
