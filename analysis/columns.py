@@ -13,7 +13,7 @@ import pyarrow as pa
 from mmpscope.formats.errors import CorruptError
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Codes", "Numbers", "RawColumns", "Text", "Uints"]
+__all__ = ["Bools", "Codes", "Numbers", "RawColumns", "Text", "Uints", "read_dictionary"]
 
 Bools = NDArray[np.bool_]
 Codes = NDArray[np.int32]
@@ -117,7 +117,13 @@ class Text:
 
     def equals(self, *words: str) -> Bools:
         """Tell which rows have one of these texts."""
-        return self.match(set(words).__contains__)
+        codes = [self.values.index(word) for word in words if word in self.values]
+        if not codes:
+            return np.zeros(len(self.codes), np.bool_)
+        found: Bools = self.codes == codes[0]
+        for code in codes[1:]:
+            found |= self.codes == code
+        return found
 
     @property
     def is_null(self) -> Bools:
@@ -234,9 +240,18 @@ class RawColumns:
             array = array.dictionary_encode()
         if not pa.types.is_dictionary(array.type):
             raise CorruptError(f"it holds {array.type} in place of text", field=name)
-        values = array.dictionary.to_pylist()
-        codes = array.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
-        return Text(codes, (*values, None))
+        return read_dictionary(array)
+
+    def adopt(self, name: str, text: Text) -> None:
+        """Take a column of text that was read already, unless there is one."""
+        self._texts.setdefault(name, text)
+
+
+def read_dictionary(array: pa.DictionaryArray) -> Text:
+    """Take dictionary-encoded text whose values are distinct and not null."""
+    values = array.dictionary.to_pylist()
+    codes = array.indices.fill_null(len(values)) if array.indices.null_count else array.indices
+    return Text(codes.to_numpy(zero_copy_only=False), (*values, None))
 
 
 def _join(column: pa.ChunkedArray) -> pa.Array:

@@ -143,7 +143,8 @@ class TableDecoder:
         other = self._follow(name, column, depth)
         if other.type not in (pa.uint64(), pa.int64()):
             raise CorruptError(f"it counts from a column {column.of!r} that holds no integers", field=name)
-        base: Uints = other.fill_null(0).to_numpy(zero_copy_only=False).view(np.uint64)
+        filled = other.fill_null(0) if other.null_count else other
+        base: Uints = filled.to_numpy(zero_copy_only=False).view(np.uint64)
         if column.enc == "diff":
             return base + (values if column.by is None else values[self._find_places(name, column.by)])
         values[1:] += base[:-1]

@@ -71,5 +71,6 @@ class EncodedColumns(RawColumns):
 def _is_known(column: Column) -> bool:
     if column.type not in ENCODINGS.get(column.enc, ()):
         return False
-    inside = (column.values, column.ends)
-    return inside == (None, None) or all(each is None or _is_known(each) for each in inside)
+    return (column.values is None or _is_known(column.values)) and (
+        column.ends is None or _is_known(column.ends)
+    )

@@ -17,7 +17,7 @@ from mmpscope.analysis.faults import Faults
 from mmpscope.analysis.layout import Layout
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import COUNTERS, GATE, REGIONS, TYPES
-from mmpscope.analysis.space import find_bits
+from mmpscope.analysis.space import find_bits, read_bits
 from mmpscope.analysis.tables import build_table, keep_exact_in_pandas
 from mmpscope.analysis.type_sums import TypeSums, sum_regions
 from mmpscope.formats.errors import CorruptError
@@ -227,7 +227,7 @@ def gather_surroundings(snapshot: LoadedSnapshot) -> Surroundings:
         heaps=snapshot.decode_raw("heaps"),
         sections=snapshot.decode_raw("sections"),
         page=snapshot.page_size,
-        bits=find_bits(snapshot.process, snapshot.usable_range.end),
+        bits=read_bits(snapshot.process) or find_bits(snapshot.process, snapshot.usable_range.end),
         thread_count=threads.rows or get_number(status, "Threads"),
         stack_limit=as_number(soft[0]) if soft else None,
         peb=get_number(snapshot.process, "peb"),

@@ -26,6 +26,7 @@ __all__ = [
     "has_address_space",
     "is_like_linux",
     "is_windows",
+    "read_bits",
 ]
 
 _MIN_PAGE = 4096
@@ -118,10 +119,15 @@ def find_page_size(process: Facts, capture: Capture, regions: RawColumns) -> int
 
 def find_bits(process: Facts, end: int) -> int:
     """Return 32 or 64: the ELF class, else what the source says, else by where the address space ends."""
+    return read_bits(process) or (64 if end > 1 << 32 else 32)
+
+
+def read_bits(process: Facts) -> int | None:
+    """Return 32 or 64: the ELF class, else what the source says; None where neither is there."""
     for stated in (get_number(get_map(process, "elf"), "class"), get_number(process, "bits")):
         if stated in (32, 64):
             return stated
-    return 64 if end > 1 << 32 else 32
+    return None
 
 
 def find_granularity(capture: Capture, page_size: int) -> int:

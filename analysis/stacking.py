@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.classify import Classes, Search, Surroundings
 from mmpscope.analysis.classify_linux import LinuxClassifier
-from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
+from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints, read_dictionary
 from mmpscope.analysis.families import find_family
 from mmpscope.analysis.family_linux import FAMILY
 from mmpscope.analysis.images import Images
@@ -198,11 +198,15 @@ class Joined(RawColumns):
         return self._arrays[name]
 
     def _read_text(self, name: str) -> Text:
-        texts = [part.text(name) for part in self._parts]
-        distinct = list(dict.fromkeys(value for text in texts for value in text.values[:-1]))
-        places = {value: place for place, value in enumerate((*distinct, None))}
-        codes = [np.array([places[value] for value in t.values], np.int32)[t.codes] for t in texts]
-        return Text(np.concatenate(codes), (*distinct, None))
+        """Read each distinct text once; each part then has its rows of that, and reads none of its own."""
+        arrays = [part.array(name) for part in self._parts]
+        if not all(pa.types.is_dictionary(array.type) for array in arrays):
+            arrays = [part.text(name).to_arrow() for part in self._parts]  # CorruptError where it is no text
+        joined = read_dictionary(pa.chunked_array(arrays).unify_dictionaries().combine_chunks())
+        ends = np.cumsum([part.rows for part in self._parts]).tolist()
+        for part, end in zip(self._parts, ends, strict=True):
+            part.adopt(name, Text(joined.codes[end - part.rows : end], joined.values))
+        return joined
 
 
 def _normalize(numbers: Numbers) -> Numbers:

@@ -36,9 +36,8 @@ def find_version(snapshot: LoadedSnapshot) -> str | None:
 def _find_program(snapshot: LoadedSnapshot, modules: RawColumns) -> int | None:
     process = snapshot.process
     exe, paths = show_fact(process.get("exe")), modules.text("path")
-    if exe in paths.values[:-1]:  # as nearly always
-        rows = np.flatnonzero(paths.codes == paths.values.index(exe))
-    else:
+    rows = np.flatnonzero(paths.equals(exe)) if exe else np.zeros(0, np.int64)
+    if not len(rows):  # hardly ever
         wanted = _normalize(exe or "")
         rows = np.flatnonzero(paths.match(lambda path: bool(wanted) and _normalize(path) == wanted))
     entry = get_number(get_map(process, "auxv"), "AT_ENTRY")

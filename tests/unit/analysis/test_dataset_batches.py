@@ -203,11 +203,11 @@ def test_a_damaged_column_costs_its_own_snapshot_alone(
     whole = _batch(paths[0], paths[2])
     list_own = LoadedSnapshot.list_capability
 
-    def fail(*_: object) -> None:
+    def fail(*_: object) -> list[Capability]:
         raise CorruptError("a column is damaged")
 
     def fail_second(snapshot: LoadedSnapshot) -> list[Capability]:
-        return fail() or [] if snapshot.process["pid"] == 2 else list_own(snapshot)
+        return fail() if snapshot.process["pid"] == 2 else list_own(snapshot)
 
     monkeypatch.setattr(StackTables, "list_all", fail)
     monkeypatch.setattr(LoadedSnapshot, "list_capability", fail_second)
