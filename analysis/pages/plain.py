@@ -1,0 +1,136 @@
+"""The main tables of a page as plain HTML: readable with scripts off, in print, and by any tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from mmpscope.analysis.pages.page_data import PageData
+from mmpscope.analysis.pages.schema import Column, Table
+from mmpscope.analysis.pages.tables import decode_table
+from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count, show_size
+
+__all__ = ["Cell", "PlainTable", "list_plain_tables"]
+
+
+class Cell(NamedTuple):
+    """What a cell shows, and what it is exactly where that is more."""
+
+    text: str
+    exact: str | None = None
+
+
+class PlainTable(NamedTuple):
+    """A table of text; ``section`` is the part of the page that it belongs to, ``more`` counts what is not
+    listed."""
+
+    section: str
+    title: str
+    heads: list[str]
+    is_number: list[bool]
+    rows: list[list[Cell]]
+    more: int
+
+
+class _Shown(NamedTuple):
+    """Which columns of a table, sorted by which, and how many rows (0: all)."""
+
+    section: str
+    title: str
+    columns: Sequence[str]
+    most: int = 0
+    sort: str | None = None
+
+
+_FIGURES = ("size", "committed", "private", "total_ws")
+_DELTAS = tuple(f"{name}_delta" for name in _FIGURES)
+_SUMMARY = _Shown(
+    "summary",
+    "Summary",
+    ("type", *_FIGURES, "private_ws", "shareable_ws", "shared_ws", "locked_ws", "blocks", "largest"),
+)
+_LIMITS = _Shown("limits", "Limits", ("limit", "used", "maximum", "headroom", "reason"))
+_LISTS = {
+    "fits": _Shown("map", "Room for one more request", ("request", "outcome", "check", "reason")),
+    "windows": _Shown(
+        "map", "Free space", ("window", "size", "mapped", "unusable", "free", "holes", "largest")
+    ),
+    "splitters": _Shown("map", "Splitters", ("address", "size", "type", "details", "merged"), 10),
+    "allocations": _Shown(
+        "regions",
+        "Largest allocations",
+        ("address", "type", *_FIGURES, "protection", "details"),
+        25,
+        "committed",
+    ),
+    "threads": _Shown("threads", "Threads", ("tid", "name", "state", "stack", "size", "committed"), 25),
+    "modules": _Shown("modules", "Modules", ("address", *_FIGURES, "path"), 25, "size"),
+    "heaps": _Shown("heaps", "Heaps", ("name", "address", *_FIGURES), 25, "size"),
+}
+_DIFFS = {
+    "totals": _Shown("diff", "Totals", ("metric", "a", "b", "delta")),
+    "types": _Shown("diff", "Change by type", ("type", *_DELTAS)),
+    "movers": _Shown(
+        "diff",
+        "What changed most",
+        ("word", "rows", "type_b", *_DELTAS, "unit", "details_a", "details_b"),
+        25,
+    ),
+    "modules": _Shown("diff", "Modules that changed", ("word", "path", "size_delta"), 25),
+}
+_TREND = _Shown(
+    "timeline", "Verdicts", ("scope", "name", "metric", "verdict", "first", "last", "change", "reason"), 25
+)
+
+
+def list_plain_tables(data: PageData) -> Iterator[PlainTable]:
+    """Make the tables of the snapshot that is shown first, of the comparison and of the trend."""
+    page = data.page
+    snapshot = page["snapshots"][page["shown"]]
+    yield _make(_SUMMARY, snapshot["summary"], page["texts"])
+    yield _make(_LIMITS, snapshot["limits"], page["texts"])
+    for diff in page["diffs"][:1]:
+        yield from (_make(how, diff["tables"][name], page["texts"]) for name, how in _DIFFS.items())
+    for trend in page["trends"][:1]:
+        yield _make(_TREND, trend["rows"], page["texts"])
+    lists: Any = data.shown  # asked for by name
+    for name, how in _LISTS.items():
+        if lists[name] is not None:
+            yield _make(how, lists[name], data.shown["texts"])
+
+
+def _make(how: _Shown, table: Table, texts: Sequence[str]) -> PlainTable:
+    values = decode_table(table, texts)
+    columns = [column for name in how.columns for column in table["columns"] if column["name"] == name]
+    order = list(range(table["rows"]))
+    if how.sort is not None and how.sort in values:
+        sizes = values[how.sort]
+        order.sort(key=lambda row: -(sizes[row] or 0))
+    chosen = order[: how.most or None]
+    units = values.get("unit", [None] * table["rows"])
+    rows = [[_show(values[c["name"]][row], c, units[row]) for c in columns] for row in chosen]
+    heads = [column["title"] for column in columns]
+    return PlainTable(
+        how.section, how.title, heads, [c["unit"] != "text" for c in columns], rows, len(order) - len(chosen)
+    )
+
+
+_SHOWN: dict[str, Callable[[Any], str]] = {
+    "bytes": show_size,
+    "address": show_address,
+    "number": "{:.4g}".format,
+    "bool": lambda value: "yes" if value else "no",
+}
+
+
+def _show(value: Any, column: Column, unit: str | None) -> Cell:
+    """Write a cell; of limits and trends, the row itself says in which unit its numbers are."""
+    if value is None:
+        return Cell("" if column["unit"] == "text" else UNKNOWN)
+    if column["unit"] == "text":
+        return Cell(value)
+    is_bytes = column["unit"] == "bytes" or (unit == "bytes" and column["unit"] == "count")
+    shown = _SHOWN.get("bytes" if is_bytes else column["unit"], show_count)(value)
+    is_change = column["name"].endswith("delta") or column["name"] == "change"
+    sign = "+" if is_change and value > 0 else ""
+    return Cell(sign + shown, f"{value:,} bytes" if is_bytes else None)
