@@ -1,7 +1,7 @@
 """What a report page holds: the contract between Python, which makes it, and JavaScript, which shows it.
 
-A page is one HTML file with blocks of JSON in it, compressed: the block ``page``, and a block ``snapshot-ID``
-for each snapshot whose lists are kept, which is decoded when it is looked at. Every number is that of the
+A page is one HTML file with blocks of JSON in it, compressed, each in a script element that no browser runs
+and whose id is the name of the block: ``page``, and ``snapshot-ID`` for each snapshot whose lists are kept, which is decoded when it is looked at. Every number is that of the
 command which has the same table (`mmp summary --json` and so on). Nothing is computed here.
 
 Exact numbers: an integer beyond 2^53 - 1 is a string, hex with 0x for an address and decimal else, so that
@@ -50,7 +50,8 @@ class Table(TypedDict):
     """A table by columns; ``name`` is that of its definitions, as in regions, diff-modules or trend.
 
     ``data`` has a column as one of: a list of values; ``{"same": value}`` for a value that all rows have;
-    ``{"steps": [first, then differences]}`` for rising addresses. Values of text are numbers of ``texts`` of
+    ``{"steps": [first, then differences]}`` for rising addresses; ``{"like": name}`` for one that equals an
+    earlier column of the same kind. Values of text are numbers of ``texts`` of
     the same block. Where there are address and size, ``end`` is left out: it is their sum. data.js undoes all
     of this: ``table.column("end")`` is a plain list of values, text of text.
     """

@@ -27,6 +27,8 @@ LONGEST_TEXT = 8_192
 """Characters of a text that a page keeps: a path has at most 4,096 bytes (PATH_MAX), escapes are longer."""
 _SAFE = (1 << 53) - 1
 """Number.MAX_SAFE_INTEGER (ECMA-262): up to here a double holds every integer."""
+_FEW = 8
+"""Values of which a copy is shorter than the name of another column."""
 _UNITS = {"string": "text", "bool": "bool", "float64": "number"}
 
 
@@ -59,16 +61,27 @@ def encode_table(name: str, fields: Sequence[Field], table: pa.Table, texts: Tex
         "name": name,
         "rows": table.num_rows,
         "columns": [_describe(field) for field in known],
-        "data": {field.name: _encode(field, table, texts) for field in stored},
+        "data": _leave_out_twins({field: _encode(field, table, texts) for field in stored}),
     }
+
+
+def _leave_out_twins(data: dict[Field, Any]) -> dict[str, Any]:
+    """Name an earlier column in place of one that equals it, as uss and total_ws of a lone process do."""
+    found: dict[str, Any] = {}
+    for field, values in data.items():
+        alike = (other.name for other in data if other.type == field.type and found.get(other.name) == values)
+        twin = next(alike, None)
+        found[field.name] = values if twin is None or len(values) < _FEW else {"like": twin}
+    return found
 
 
 def decode_table(table: Table, texts: Sequence[str]) -> dict[str, list[Any]]:
     """Undo `encode_table`, as data.js does: the columns by name, integers exact, text as a page shows it."""
     units = {column["name"]: column["unit"] for column in table["columns"]}
-    found = {
-        name: _decode(values, units[name], table["rows"], texts) for name, values in table["data"].items()
-    }
+    found: dict[str, list[Any]] = {}
+    for name, values in table["data"].items():
+        twin = values.get("like") if isinstance(values, dict) else None
+        found[name] = found[twin] if twin else _decode(values, units[name], table["rows"], texts)
     if "end" in units and "end" not in found:
         pairs = zip(found["address"], found["size"], strict=True)
         found["end"] = [None if None in pair else sum(pair) for pair in pairs]
