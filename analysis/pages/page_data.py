@@ -5,18 +5,22 @@ Snapshots are read one after the other; of each only what the page keeps stays i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.diffs.schema import DIFF_TABLES
+from mmpscope.analysis.identity import is_later
 from mmpscope.analysis.pages.diffs import compare_pair, encode_diff
 from mmpscope.analysis.pages.embed import pack
-from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot, Timeline
-from mmpscope.analysis.pages.snapshots import PAGE_TABLES, ask, encode_lists, encode_snapshot
-from mmpscope.analysis.pages.tables import Texts, show_text
+from mmpscope.analysis.pages.folding import MOST_BYTES, order_by_worth
+from mmpscope.analysis.pages.keeping import keep_lists
+from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot
+from mmpscope.analysis.pages.snapshots import PAGE_TABLES, encode_snapshot
+from mmpscope.analysis.pages.tables import Texts
+from mmpscope.analysis.pages.trends import PAGE_TREND, describe_timelines, encode_trends, judge
 from mmpscope.analysis.schema import TYPES
-from mmpscope.analysis.trends.schema import TREND
 from mmpscope.analysis.trends.series import Series, split_series
 from mmpscope.formats._version import __version__
 
@@ -24,10 +28,14 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.analysis.trends.moments import Moment
 
-__all__ = ["PageData", "build_page"]
+__all__ = ["SHELL_BYTES", "PageData", "build_page"]
 
 Read = Callable[[str], "LoadedSnapshot"]
 Advance = Callable[[Iterable["LoadedSnapshot"]], Iterable["LoadedSnapshot"]]
+
+SHELL_BYTES = 400 << 10
+"""What a page may take without its data: script, style, libraries, plain tables."""
+_FIGURES = ("private", "private_ws", "total_ws", "committed", "size")
 
 
 @dataclass(frozen=True)
@@ -42,49 +50,101 @@ class PageData:
     shown: Lists
 
 
-def build_page(moments: Sequence[Moment], read: Read, advance: Advance = iter) -> PageData:
-    """Build the data of a page of some snapshots, one or more; ``read`` returns one by its label."""
-    found = split_series(moments)
-    order = [row for series in found for row in series.rows]
-    labels = [moments[row].label for row in order]
-    texts = Texts()
-    snapshots = [
-        encode_snapshot(snapshot, number, texts)
-        for number, snapshot in enumerate(advance(read(label) for label in labels))
-    ]
-    timelines = _list_timelines(found, order)
-    shown = timelines[0]["snapshots"][-1] if timelines else len(order) - 1
-    diffs = [
-        compare_pair(pair, (read(labels[pair[0]]), read(labels[pair[1]])))
-        for pair in _choose_pairs(timelines, len(order))
-    ]
-    first = encode_lists(ask(read(labels[shown])), [])
-    lists = {shown: pack(first)}
-    for number in range(len(order)):
-        if number != shown:
-            lists[number] = pack(encode_lists(ask(read(labels[number])), []))
-    for number in lists:
-        snapshots[number]["has_lists"] = True
+def build_page(
+    moments: Sequence[Moment],
+    read: Read,
+    advance: Advance = iter,
+    kept: Sequence[int] = (),
+    most_bytes: int = MOST_BYTES,
+) -> PageData:
+    """Build the data of a page of some snapshots, one or more; ``read`` returns one by its label.
+
+    ``advance`` sees the snapshots pass, as a display of progress does. The lists of those with the ids
+    ``kept`` go before others where a page would become larger than ``most_bytes``.
+    """
+    series, texts = split_series(moments), Texts()
+    labels = [moments[row].label for each in series for row in each.rows]
+    snapshots: list[Snapshot] = []
+
+    def see(passing: Iterable[LoadedSnapshot]) -> Iterator[LoadedSnapshot]:
+        for snapshot in advance(passing):
+            snapshots.append(encode_snapshot(snapshot, len(snapshots), texts))
+            yield snapshot
+
+    trends, notes = judge(moments, series, read, see)
+    numbers = _number(series)
+    pair = _choose_pair(numbers, lambda number: read(labels[number]))
+    shown = pair[1] if pair else len(labels) - 1
+    diffs = [compare_pair(pair, (read(labels[pair[0]]), read(labels[pair[1]])))] if pair else []
     page: Page = {
         "version": PAGE_VERSION,
         "made": {"tool": "mmpscope", "version": __version__},
-        "title": "",
+        "title": _write_title(snapshots[shown]),
         "says": [],
         "shown": shown,
         "texts": [],
         "types": list(TYPES),
         "snapshots": snapshots,
         "diffs": [encode_diff(each, texts) for each in diffs],
-        "timelines": timelines,
-        "trends": [],
+        "timelines": describe_timelines(series, numbers),
+        "trends": encode_trends(trends, series, texts),
         "definitions": _define(),
-        "notes": [],
+        "notes": notes,
         "folded": [],
     }
-    page["title"] = _write_title(snapshots[shown])
-    page["says"] = [each["says"] for each in page["diffs"]] or [snapshots[shown]["says"]]
-    page["texts"] = texts.list_all()
-    return PageData(page, lists, first)
+    page |= {"says": list(_say(page)), "texts": texts.list_all()}
+    totals = [[_find_figure(snapshots[number]) for number in each] for each in numbers]
+    wanted = order_by_worth(totals, [shown, *(pair or ()), *kept])
+    room = most_bytes - SHELL_BYTES - len(pack(page))
+    lists = keep_lists(wanted, lambda number: read(labels[number]), room)
+    for number in lists.packed:
+        snapshots[number]["has_lists"] = True
+    if len(lists.packed) < len(labels):
+        page["folded"].append(_tell_kept(len(lists.packed), len(labels)))
+    return PageData(page, lists.packed, lists.first)
+
+
+def _number(series: Sequence[Series]) -> list[list[int]]:
+    """Return the ids of the snapshots of each series: they are numbered through, in the order of time."""
+    starts = accumulate((len(each.rows) for each in series), initial=0)
+    return [list(range(start, start + len(each.rows))) for start, each in zip(starts, series, strict=False)]
+
+
+def _choose_pair(
+    numbers: Sequence[Sequence[int]], read: Callable[[int], LoadedSnapshot]
+) -> tuple[int, int] | None:
+    """Choose what is compared: the ends of the longest series, or two snapshots that are all there are."""
+    longest = max(numbers, key=len)
+    if len(longest) > 1:
+        return longest[0], longest[-1]
+    if len(numbers) != 2:
+        return None
+    return (1, 0) if is_later(read(0), read(1)) else (0, 1)
+
+
+def _find_figure(snapshot: Snapshot) -> int | None:
+    """Return the figure by which changes of level are found: the first that is known."""
+    known = (snapshot["totals"].get(name) for name in _FIGURES)
+    return next((int(value) for value in known if value is not None), None)
+
+
+def _tell_kept(kept: int, count: int) -> str:
+    return (
+        f"{kept:,} of {count:,} snapshots have their lists on this page: the first, the last, those at the "
+        "largest changes, and as many between as there is room for; the others keep their sums, and their "
+        "place in the timeline"
+    )
+
+
+def _say(page: Page) -> Iterator[str]:
+    """Yield the sentences on top: the verdict of the timeline, what changed, and what there is."""
+    longest = max((len(each["snapshots"]) for each in page["timelines"]), default=0)
+    for trend in page["trends"]:
+        if len(page["timelines"][trend["timeline"]]["snapshots"]) == longest:
+            yield trend["sentence"]
+            break
+    yield from (each["says"] for each in page["diffs"])
+    yield page["snapshots"][page["shown"]]["says"]
 
 
 def _write_title(snapshot: Snapshot) -> str:
@@ -94,31 +154,8 @@ def _write_title(snapshot: Snapshot) -> str:
     return f"{head['process'] or 'unknown process'}{pid}{where}"
 
 
-def _list_timelines(found: Sequence[Series], order: Sequence[int]) -> list[Timeline]:
-    """List the series of several snapshots, the longest first."""
-    ids = {row: number for number, row in enumerate(order)}
-    several = sorted((series for series in found if len(series.rows) > 1), key=lambda each: -len(each.rows))
-    return [
-        {
-            "title": show_text(series.last.name or "unknown process"),
-            "snapshots": [ids[row] for row in series.rows],
-            "seconds": list(series.times_s) or None,
-            "clock": series.clock,
-            "notes": [show_text(note) for note in series.notes],
-        }
-        for series in several
-    ]
-
-
-def _choose_pairs(timelines: Sequence[Timeline], count: int) -> list[tuple[int, int]]:
-    """Compare the ends of the longest timeline; of two snapshots without one, these two."""
-    if timelines:
-        return [(timelines[0]["snapshots"][0], timelines[0]["snapshots"][-1])]
-    return [(0, 1)] if count == 2 else []
-
-
 def _define() -> dict[str, dict[str, str]]:
     """Return the meaning of every column of every table of a page, as docs/metrics.md has it."""
     diffs = {f"diff-{name}": fields for name, fields in DIFF_TABLES.items()}
-    tables = {**PAGE_TABLES, **diffs, "trend": TREND}
+    tables = {**PAGE_TABLES, **diffs, "trend": PAGE_TREND}
     return {name: {f.name: f.meaning for f in fields} for name, fields in tables.items()}

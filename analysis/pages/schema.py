@@ -1,8 +1,9 @@
 """What a report page holds: the contract between Python, which makes it, and JavaScript, which shows it.
 
 A page is one HTML file with blocks of JSON in it, compressed, each in a script element that no browser runs
-and whose id is the name of the block: ``page``, and ``snapshot-ID`` for each snapshot whose lists are kept, which is decoded when it is looked at. Every number is that of the
-command which has the same table (`mmp summary --json` and so on). Nothing is computed here.
+and whose id is the name of the block: ``page``, and ``snapshot-ID`` for each snapshot whose lists are kept,
+which is decoded when it is looked at. Every number is that of the command which has the same table (`mmp
+summary --json` and so on). Nothing is computed here.
 
 Exact numbers: an integer beyond 2^53 - 1 is a string, hex with 0x for an address and decimal else, so that
 ``BigInt(value)`` is exact for every integer of a page, and ``Number(value)`` good enough to draw. Null means
