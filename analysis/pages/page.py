@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from mmpscope.analysis.pages.page_data import PageData
 
-__all__ = ["render_page"]
+__all__ = ["load_templates", "render_page"]
 
 _TEMPLATE = "report.html.j2"
 
@@ -33,7 +33,7 @@ def render_page(data: PageData) -> str:
     }
     page = data.page
     return (
-        _load_templates()
+        load_templates()
         .get_template(_TEMPLATE)
         .render(
             page=page,
@@ -55,7 +55,8 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _load_templates() -> Environment:
+def load_templates() -> Environment:
+    """Load the templates of a page; UsageError where Jinja2 is not installed."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:

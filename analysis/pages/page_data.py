@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.diffs.schema import DIFF_TABLES
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.analysis.trends.moments import Moment
 
-__all__ = ["SHELL_BYTES", "PageData", "build_page"]
+__all__ = ["SHELL_BYTES", "Budget", "PageData", "build_page"]
 
 Read = Callable[[str], "LoadedSnapshot"]
 Advance = Callable[[Iterable["LoadedSnapshot"]], Iterable["LoadedSnapshot"]]
@@ -36,6 +36,18 @@ Advance = Callable[[Iterable["LoadedSnapshot"]], Iterable["LoadedSnapshot"]]
 SHELL_BYTES = 400 << 10
 """What a page may take without its data: script, style, libraries, plain tables."""
 _FIGURES = ("private", "private_ws", "total_ws", "committed", "size")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How large a page may become; of how many snapshots it may have the lists (None: as many as fit).
+
+    ``kept`` are the ids of snapshots whose lists go before those of others.
+    """
+
+    most_bytes: int = MOST_BYTES
+    most_lists: int | None = None
+    kept: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,14 +66,13 @@ def build_page(
     moments: Sequence[Moment],
     read: Read,
     advance: Advance = iter,
-    kept: Sequence[int] = (),
-    most_bytes: int = MOST_BYTES,
+    budget: Budget | None = None,
 ) -> PageData:
     """Build the data of a page of some snapshots, one or more; ``read`` returns one by its label.
 
-    ``advance`` sees the snapshots pass, as a display of progress does. The lists of those with the ids
-    ``kept`` go before others where a page would become larger than ``most_bytes``.
+    ``advance`` sees the snapshots pass, as a display of progress does.
     """
+    budget = budget or Budget()
     series, texts = split_series(moments), Texts()
     labels = [moments[row].label for each in series for row in each.rows]
     snapshots: list[Snapshot] = []
@@ -94,9 +105,10 @@ def build_page(
     }
     page |= {"says": list(_say(page)), "texts": texts.list_all()}
     totals = [[_find_figure(snapshots[number]) for number in each] for each in numbers]
+    kept = [number for number in budget.kept if number < len(labels)]
     wanted = order_by_worth(totals, [shown, *(pair or ()), *kept])
-    room = most_bytes - SHELL_BYTES - len(pack(page))
-    lists = keep_lists(wanted, lambda number: read(labels[number]), room)
+    room = budget.most_bytes - SHELL_BYTES - len(pack(page))
+    lists = keep_lists(islice(wanted, budget.most_lists), lambda number: read(labels[number]), room)
     for number in lists.packed:
         snapshots[number]["has_lists"] = True
     if len(lists.packed) < len(labels):
