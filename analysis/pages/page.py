@@ -38,6 +38,7 @@ def render_page(data: PageData) -> str:
         .render(
             page=page,
             snapshot=page["snapshots"][page["shown"]],
+            folded=data.shown["folded"],
             tables=list(list_plain_tables(data)),
             policy="; ".join(" ".join(pair) for pair in policy.items()),
             blocks={

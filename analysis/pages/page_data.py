@@ -20,6 +20,7 @@ from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot
 from mmpscope.analysis.pages.snapshots import PAGE_TABLES, encode_snapshot
 from mmpscope.analysis.pages.tables import Texts
 from mmpscope.analysis.pages.trends import PAGE_TREND, describe_timelines, encode_trends, judge
+from mmpscope.analysis.reporters.names import shorten_middle
 from mmpscope.analysis.schema import TYPES
 from mmpscope.analysis.trends.series import Series, split_series
 from mmpscope.formats._version import __version__
@@ -35,6 +36,8 @@ Advance = Callable[[Iterable["LoadedSnapshot"]], Iterable["LoadedSnapshot"]]
 
 SHELL_BYTES = 400 << 10
 """What a page may take without its data: script, style, libraries, plain tables."""
+_NAME = 60
+"""Characters of a name in the title."""
 _FIGURES = ("private", "private_ws", "total_ws", "committed", "size")
 
 
@@ -161,9 +164,10 @@ def _say(page: Page) -> Iterator[str]:
 
 def _write_title(snapshot: Snapshot) -> str:
     head = snapshot["head"]
+    name = shorten_middle(head["process"] or "unknown process", _NAME)
     pid = "" if head["pid"] is None else f" (pid {head['pid']})"
-    where = f" on {head['host']}" if head["host"] else ""
-    return f"{head['process'] or 'unknown process'}{pid}{where}"
+    where = f" on {shorten_middle(head['host'], _NAME)}" if head["host"] else ""
+    return f"{name}{pid}{where}"
 
 
 def _define() -> dict[str, dict[str, str]]:

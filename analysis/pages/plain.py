@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mmpscope.analysis.pages.page_data import PageData
 from mmpscope.analysis.pages.schema import Column, Table
-from mmpscope.analysis.pages.tables import decode_table
+from mmpscope.analysis.pages.tables import decode_table, make_title
 from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count, show_size
 
 __all__ = ["Cell", "PlainTable", "list_plain_tables"]
@@ -128,7 +128,7 @@ def _show(value: Any, column: Column, unit: str | None) -> Cell:
     if value is None:
         return Cell("" if column["unit"] == "text" else UNKNOWN)
     if column["unit"] == "text":
-        return Cell(value)
+        return Cell(make_title(value) if column["name"] == "metric" else value)
     is_bytes = column["unit"] == "bytes" or (unit == "bytes" and column["unit"] == "count")
     shown = _SHOWN.get("bytes" if is_bytes else column["unit"], show_count)(value)
     is_change = column["name"].endswith("delta") or column["name"] == "change"

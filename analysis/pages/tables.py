@@ -29,6 +29,8 @@ _SAFE = (1 << 53) - 1
 """Number.MAX_SAFE_INTEGER (ECMA-262): up to here a double holds every integer."""
 _FEW = 8
 """Values of which a copy is shorter than the name of another column."""
+_SIDES = {"_delta": "\u0394 ", "_a": "Before: ", "_b": "After: "}
+_WORDS = {"a": "Before", "b": "After", "delta": "Change"}
 _UNITS = {"string": "text", "bool": "bool", "float64": "number"}
 
 
@@ -98,10 +100,10 @@ def _decode(values: Any, unit: str, rows: int, texts: Sequence[str]) -> list[Any
 
 def make_title(name: str) -> str:
     """Write the name of a column as the head of a table has it."""
-    for end, mark in (("_delta", "Δ "), ("_a", "Before: "), ("_b", "After: ")):
-        if name.endswith(end) and name.removesuffix(end) in TITLES:
+    for end, mark in _SIDES.items():
+        if name.endswith(end):
             return mark + make_title(name.removesuffix(end))
-    shown = TITLES.get(name, name.replace("_", " "))
+    shown = _WORDS.get(name) or TITLES.get(name, name.replace("_", " "))
     return shown[:1].upper() + shown[1:].replace("\n", " ")
 
 
