@@ -7,13 +7,33 @@ from importlib.resources import files
 __all__ = ["SCRIPTS", "STYLES", "join_scripts", "join_styles"]
 
 SCRIPTS = (
+    "vendor/virtual-core.js",
     "static/data.js",
+    "static/dom.js",
+    "static/format.js",
+    "static/sorting.js",
+    "static/finding.js",
+    "static/copy.js",
+    "static/palette.js",
+    "static/state.js",
+    "static/grid.js",
+    "static/listing.js",
+    "static/tree.js",
+    "static/card.js",
+    "static/regions.js",
+    "static/summary.js",
+    "static/limits.js",
+    "static/head.js",
+    "static/pairs.js",
+    "static/diff.js",
+    "static/lists.js",
+    "static/definitions.js",
     "static/main.js",
 )
-"""One module script is made of these, so that all names at their top level are shared: each file has a prefix
-of its own, imports nothing and exports nothing. data.js comes first, main.js last."""
+"""One module script is made of these, so that all names at their top level are shared: a file imports nothing and
+exports nothing. Libraries come first, main.js last."""
 
-STYLES = ("static/page.css",)
+STYLES = ("static/theme.css",)
 
 
 def join_scripts() -> str:

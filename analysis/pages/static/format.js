@@ -81,6 +81,7 @@ function formatShare(part, whole) {
 function formatValue(value, unit, size = "auto") {
   if (value === null) return unit === "text" ? "" : UNKNOWN;
   if (unit === "bytes") return formatBytes(value, size);
+  if (unit === "delta") return formatChange(value, (each) => formatBytes(each, size));
   if (unit === "address") return formatAddress(value);
   if (unit === "text") return value;
   if (unit === "bool") return value ? "yes" : "no";
@@ -93,6 +94,7 @@ function formatValue(value, unit, size = "auto") {
 function explainValue(value, unit) {
   if (value === null) return unit === "text" ? "" : "not known";
   if (unit === "bytes") return formatExact(value);
+  if (unit === "delta") return formatChange(value, formatExact);
   if (unit === "address") return `0x${formatAddress(value)}`;
   return unit === "text" ? value : "";
 }
