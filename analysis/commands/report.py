@@ -3,8 +3,8 @@
 The file shows what `mmp summary`, `regions`, `free`, `threads`, `modules`, `heaps` and `processes` tell, as
 tables and as a map of the address space; of several snapshots also the timeline with its verdicts, and what
 changed from the first to the last. It needs no other file, no network and no program but a browser. It is at
-most 6 MiB; what is left out to keep it so small is said on it. Needs the extra report: pip install
-'mmpscope[report]'; verdicts need the extra stats.
+most 6 MiB; what is left out to keep it so small is said on it. Verdicts need the extra stats: pip install
+'mmpscope[stats]'.
 
 With --markdown, it prints a block of at most 60 lines for the text of an issue instead.
 
@@ -65,18 +65,16 @@ def run(inputs: Inputs, form: Form, reading: Reading, manner: Manner) -> int:
 
 
 def _check_form(path: str, *, is_markdown: bool) -> None:
-    """Refuse a file whose name promises something else, a page on a terminal, and a page without Jinja2."""
+    """Refuse a file whose name promises something else, and a page on a terminal."""
     import sys
 
     from mmpscope.analysis.errors import UsageError
     from mmpscope.analysis.export import check_extension
     from mmpscope.analysis.output import STDOUT
-    from mmpscope.analysis.pages.page import load_templates
 
     if is_markdown:
         check_extension(path, "a block of Markdown", (".md", ".txt"), "Name an .md file")
         return
-    load_templates()
     check_extension(path, "a page", (".html", ".htm"), "Name an .html file")
     if path == STDOUT and sys.stdout.isatty():
         raise UsageError("a page is nothing for a terminal. Name a file, as in -o report.html, or --markdown")

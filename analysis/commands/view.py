@@ -1,7 +1,7 @@
 """Look at snapshots in a browser: the page of `mmp report`, made in a temporary place and opened.
 
 It prints where the page is, which stays there until the system clears its temporary files. BROWSER names
-another browser, as in BROWSER=firefox. Needs the extra report: pip install 'mmpscope[report]'.
+another browser, as in BROWSER=firefox.
 
 \b
 Examples:
@@ -35,9 +35,8 @@ def run(
     from mmpscope.analysis.commands import warn
     from mmpscope.analysis.output import STDOUT
     from mmpscope.analysis.pages.making import make_page_data
-    from mmpscope.analysis.pages.page import load_templates, render_page
+    from mmpscope.analysis.pages.page import render_page
 
-    load_templates()
     text = render_page(make_page_data(inputs, reading, manner, STDOUT))
     path = Path(tempfile.mkdtemp(prefix="mmp-"), _NAME)  # only its owner may look into it
     path.write_text(text, "utf-8")

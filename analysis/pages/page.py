@@ -6,7 +6,6 @@ import base64
 import hashlib
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.pages.assets import join_scripts, join_styles
 from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.plain import list_plain_tables
@@ -15,13 +14,13 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from mmpscope.analysis.pages.page_data import PageData
 
-__all__ = ["load_templates", "render_page"]
+__all__ = ["render_page"]
 
 _TEMPLATE = "report.html.j2"
 
 
 def render_page(data: PageData) -> str:
-    """Write a page as HTML; UsageError where Jinja2 is not installed."""
+    """Write a page as HTML."""
     script, style = join_scripts(), join_styles()
     policy = {
         "default-src": "'none'",
@@ -33,7 +32,7 @@ def render_page(data: PageData) -> str:
     }
     page = data.page
     return (
-        load_templates()
+        _load_templates()
         .get_template(_TEMPLATE)
         .render(
             page=page,
@@ -56,12 +55,9 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def load_templates() -> Environment:
-    """Load the templates of a page; UsageError where Jinja2 is not installed."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise UsageError("a report needs Jinja2: pip install 'mmpscope[report]'") from error
+def _load_templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     return Environment(
         loader=PackageLoader("mmpscope.analysis.pages"),
         autoescape=True,

@@ -6,7 +6,6 @@ import base64
 import functools
 import hashlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,18 +115,6 @@ def test_the_comparison_is_that_of_diff() -> None:
         _compare(rows, [dict(row) for row in expected])
 
 
-def test_verdicts_are_those_of_trend() -> None:
-    """The sentence and the rows of the trend are those of `mmp trend --json`."""
-    page = _make(LEAK).page
-    told = _ask("trend", LEAK)
-    [trend] = page["trends"]
-    assert trend["sentence"] == told["series"][0]["sentence"] == page["says"][0]
-    rows = list_rows(trend["rows"], page["texts"])
-    assert [(r["scope"], r["name"], r["verdict"], r["last"]) for r in rows] == [
-        (r["scope"], r["name"], r["verdict"], r["last"]) for r in told["rows"]
-    ]
-
-
 def test_regions_and_allocations_refer_to_each_other() -> None:
     """The parent of a region is its allocation, and the first region of an allocation is its own."""
     lists = _make(SAMPLES / ONES[0]).lists(0)
@@ -137,18 +124,6 @@ def test_regions_and_allocations_refer_to_each_other() -> None:
         for r in regions
     )
     assert all(regions[a["first"]]["parent"] == number for number, a in enumerate(allocations))
-
-
-def test_every_column_is_defined() -> None:
-    """Each column of each table on a page has its meaning at hand, but for those that only link rows."""
-    read = _make(LEAK)
-    page, lists = read.page, read.lists(19)
-    tables: list[Any] = [page["snapshots"][0]["summary"], page["snapshots"][0]["limits"]]
-    tables += [*page["diffs"][0]["tables"].values(), page["trends"][0]["rows"]]
-    tables += [value for value in dict(lists).values() if isinstance(value, dict) and "columns" in value]
-    for table in tables:
-        meanings = page["definitions"][table["name"]]
-        assert all(meanings[column["name"]] for column in table["columns"])
 
 
 def test_the_page_loads_nothing_and_runs_its_own_script_only() -> None:
@@ -243,15 +218,6 @@ def test_damage_is_refused_or_told(tmp_path: Path) -> None:
     assert answer.code == 0
     assert "torn.mmp" in answer.err
     assert 1 < len(read_page(answer.out).page["snapshots"]) < 20
-
-
-def test_without_jinja_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A missing extra is no fault: exit code 2, and the command that installs it."""
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    answer = run_mmp("report", LEAK)
-    assert answer.code == 2
-    assert "pip install 'mmpscope[report]'" in answer.err
-    assert run_mmp("report", LEAK, "--markdown").code == 0
 
 
 def test_without_scipy_the_page_has_no_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,44 @@
+"""The timeline of a page: verdicts as `mmp trend` gives them, and every column explained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.mmp_command import run_mmp
+from support.pages import ReadPage, list_rows, read_page
+
+LEAK = Path(__file__).parents[3] / "samples" / "linux-leak-v1.0.mmp"
+
+pytest.importorskip("scipy", reason="needs the extra stats")
+
+
+@pytest.fixture(scope="module")
+def read() -> ReadPage:
+    """The page of a series of twenty snapshots."""
+    return read_page(run_mmp("report", LEAK).out)
+
+
+def test_verdicts_are_those_of_trend(read: ReadPage) -> None:
+    """The sentence and the rows of the trend are those of `mmp trend --json`."""
+    page = read.page
+    told = json.loads(run_mmp("trend", LEAK, "--json").out)
+    [trend] = page["trends"]
+    assert trend["sentence"] == told["series"][0]["sentence"] == page["says"][0]
+    rows = list_rows(trend["rows"], page["texts"])
+    assert [(r["scope"], r["name"], r["verdict"], r["last"]) for r in rows] == [
+        (r["scope"], r["name"], r["verdict"], r["last"]) for r in told["rows"]
+    ]
+
+
+def test_every_column_is_defined(read: ReadPage) -> None:
+    """Each column of each table on a page has its meaning at hand, but for those that only link rows."""
+    page, lists = read.page, read.lists(19)
+    tables: list[Any] = [page["snapshots"][0]["summary"], page["snapshots"][0]["limits"]]
+    tables += [*page["diffs"][0]["tables"].values(), page["trends"][0]["rows"]]
+    tables += [value for value in dict(lists).values() if isinstance(value, dict) and "columns" in value]
+    for table in tables:
+        meanings = page["definitions"][table["name"]]
+        assert all(meanings[column["name"]] for column in table["columns"])
