@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
 from mmpscope.analysis.pages.page_data import PageData
 from mmpscope.analysis.pages.schema import Column, Table
 from mmpscope.analysis.pages.tables import decode_table, make_title
-from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count, show_size
+from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count
 
 __all__ = ["Cell", "PlainTable", "list_plain_tables"]
 
@@ -107,16 +108,21 @@ def _make(how: _Shown, table: Table, texts: Sequence[str]) -> PlainTable:
         sizes = values[how.sort]
         order.sort(key=lambda row: -(sizes[row] or 0))
     chosen = order[: how.most or None]
-    units = values.get("unit", [None] * table["rows"])
-    rows = [[_show(values[c["name"]][row], c, units[row]) for c in columns] for row in chosen]
+    rows = [[_show_in(table["name"], row, column, values) for column in columns] for row in chosen]
     heads = [column["title"] for column in columns]
-    return PlainTable(
-        how.section, how.title, heads, [c["unit"] != "text" for c in columns], rows, len(order) - len(chosen)
-    )
+    is_number = [column["unit"] != "text" for column in columns]
+    return PlainTable(how.section, how.title, heads, is_number, rows, len(order) - len(chosen))
+
+
+def _show_in(table: str, row: int, column: Column, values: Mapping[str, Sequence[Any]]) -> Cell:
+    name = column["name"]
+    if table == "summary" and column["unit"] != "text":
+        shown = show_summary_figure({each: values[each][row] for each in ("type", "partial", name)}, name)
+        return Cell(shown, _tell_exactly(values[name][row]) if column["unit"] == "bytes" else None)
+    return _show(values[name][row], column, values["unit"][row] if "unit" in values else None)
 
 
 _SHOWN: dict[str, Callable[[Any], str]] = {
-    "bytes": show_size,
     "address": show_address,
     "number": "{:.4g}".format,
     "bool": lambda value: "yes" if value else "no",
@@ -129,8 +135,11 @@ def _show(value: Any, column: Column, unit: str | None) -> Cell:
         return Cell("" if column["unit"] == "text" else UNKNOWN)
     if column["unit"] == "text":
         return Cell(make_title(value) if column["name"] == "metric" else value)
-    is_bytes = column["unit"] == "bytes" or (unit == "bytes" and column["unit"] == "count")
-    shown = _SHOWN.get("bytes" if is_bytes else column["unit"], show_count)(value)
     is_change = column["name"].endswith("delta") or column["name"] == "change"
-    sign = "+" if is_change and value > 0 else ""
-    return Cell(sign + shown, f"{value:,} bytes" if is_bytes else None)
+    if column["unit"] == "bytes" or (unit == "bytes" and column["unit"] == "count"):
+        return Cell(show_bytes(value, sign=is_change), _tell_exactly(value))
+    return Cell(("+" if is_change and value > 0 else "") + _SHOWN.get(column["unit"], show_count)(value))
+
+
+def _tell_exactly(value: int | None) -> str | None:
+    return None if not value else f"{value:,} bytes"

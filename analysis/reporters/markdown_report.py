@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mmpscope.analysis.diffs.schema import OTHERS
+from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
 from mmpscope.analysis.pages.tables import decode_table, make_title
-from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count, show_size
+from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size
 from mmpscope.analysis.reporters.names import shorten_middle
 
 if TYPE_CHECKING:
@@ -27,6 +29,11 @@ _NAME = 70
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&@#$]|:(?=[/\w])|(?<=www)\.")
 """What Markdown or an issue tracker may obey within a line (CommonMark 0.31; GitHub's autolinks, mentions and
 emoji). Names stand in code spans, where nothing is obeyed."""
+_ROOM = {
+    "fits": "there is room for one more request of",
+    "does not fit": "no room for one more request of",
+    "cannot tell": "whether there is room cannot be told for a request of",
+}
 _SHARE = 0.01
 """A limit of which less than this share is used is not worth a line."""
 
@@ -65,9 +72,11 @@ def _write_head(page: Page, snapshot: Snapshot) -> list[str]:
 
 
 def _write_summary(page: Page, snapshot: Snapshot) -> list[str]:
-    rows = [row for row in _list_rows(snapshot["summary"], page["texts"]) if row["size"] != 0]
-    cells = [[row["type"], *(show_size(row[n]) for n in _FIGURES), _count(row["blocks"])] for row in rows]
-    return _write_table(["Type", *map(make_title, _FIGURES), "Blocks"], cells, texts=1)
+    """Write the types that there are; sums of what is known have a plus."""
+    rows = [row for row in _list_rows(snapshot["summary"], page["texts"]) if row["size"]]
+    names = (*_FIGURES, "blocks")
+    cells = [[row["type"], *(show_summary_figure(row, name) for name in names)] for row in rows]
+    return _write_table(["Type", *map(make_title, names)], cells, texts=1)
 
 
 def _write_diff(page: Page, diff: Diff) -> list[str]:
@@ -91,13 +100,13 @@ def _deltas(row: Row) -> list[int | None]:
 
 
 def _fold(rows: Sequence[Row]) -> list[Row]:
-    """Keep the first movers; add up all that follows, that which the page folded too."""
-    shown, rest = [*rows[:_MOVERS]], rows[_MOVERS:]
-    if rest:
-        sums: Row = {f"{name}_delta": _add(row[f"{name}_delta"] for row in rest) for name in _MOVED}
-        count = sum(row["rows"] for row in rest)
-        shown.append({"word": "others", "unit": f"{count:,} more", **sums})
-    return shown
+    """Keep the first movers of which something shows; add up all others, those that the page folded too."""
+    moved = [row for row in rows if any(_deltas(row)) and row["word"] != OTHERS][:_MOVERS]
+    rest = [row for row in rows if row not in moved]
+    sums: Row = {f"{name}_delta": _add(row[f"{name}_delta"] for row in rest) for name in _MOVED}
+    if not any(value != 0 for value in sums.values()):
+        return moved
+    return [*moved, {"word": OTHERS, "unit": f"{sum(row['rows'] for row in rest):,} more", **sums}]
 
 
 def _add(values: Iterable[int | None]) -> int | None:
@@ -120,29 +129,32 @@ def _write_largest(data: PageData) -> list[str]:
     rows = sorted(rows, key=lambda row: (-(row["committed"] or 0), -row["size"]))[:_LARGEST]
     cells = [
         [f"`{show_address(row['address'])}`", row["type"] or "", _name(row["details"] or "")]
-        + [show_size(row[name]) for name in _MOVED]
+        + [show_bytes(row[name]) for name in _MOVED]
         for row in rows
     ]
     return _write_table(["Largest allocations", "Type", "What", *map(make_title, _MOVED)], cells, texts=3)
 
 
 def _write_room(data: PageData, snapshot: Snapshot, texts: Sequence[str]) -> list[str]:
-    """Say what fits of the requests that a page weighs, and which limits are near."""
+    """Say what fits of the requests that a page weighs, and which limits are in sight."""
     lines = []
     if data.shown["fits"] is not None:
         rows = _list_rows(data.shown["fits"], data.shown["texts"])
-        for outcome in ("fits", "does not fit", "cannot tell"):
-            sizes = [row for row in rows if row["outcome"] == outcome]
-            if sizes:
-                last = sizes[0] if outcome != "fits" else sizes[-1]
-                asked = ", ".join(show_size(row["request"]) for row in sizes)
-                why = f"{last['check']}: {last['reason']}"
-                lines.append(f"- one more request {outcome}: {asked} ({_prose(why)})")
+        lines = [line for outcome, told in _ROOM.items() for line in _write_fits(rows, outcome, told)]
     for row in _list_rows(snapshot["limits"], texts):
         if row["maximum"] and row["used"] is not None and row["used"] >= _SHARE * row["maximum"]:
             show = show_size if row["unit"] == "bytes" else show_count
             lines.append(f"- {_prose(row['limit'])}: {show(row['used'])} of {show(row['maximum'])}")
     return lines
+
+
+def _write_fits(rows: Sequence[Row], outcome: str, told: str) -> Iterator[str]:
+    """Name the requests of one outcome, and what decides the one that is nearest to another outcome."""
+    found = [row for row in rows if row["outcome"] == outcome]
+    if found:
+        deciding = found[-1] if outcome == "fits" else found[0]
+        sizes = ", ".join(show_size(row["request"]) for row in found)
+        yield f"- {told} {sizes} ({_prose(deciding['check'])}: {_prose(deciding['reason'])})"
 
 
 def _list_rows(table: Table, texts: Sequence[str]) -> list[Row]:
@@ -173,9 +185,5 @@ def _prose(text: str) -> str:
     return _MARKUP.sub(lambda hit: "\\" + hit[0], text)
 
 
-def _count(value: int | None) -> str:
-    return UNKNOWN if value is None else show_count(value)
-
-
 def _change(value: int | None) -> str:
-    return UNKNOWN if value is None else ("+" if value > 0 else "") + show_size(value)
+    return show_bytes(value, sign=True)
