@@ -10,6 +10,8 @@ from mmpscope.analysis.checks.schema import CHECK
 from mmpscope.analysis.comparisons.schema import COMPARE, GROUPS, OUTLIERS
 from mmpscope.analysis.datasets.schema import FILES
 from mmpscope.analysis.measures.schema import CAPTURES, MEASURES
+from mmpscope.analysis.pages.schema import FITS
+from mmpscope.analysis.pages.schema import LIMITS as PAGE_LIMITS
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TABLES
 
@@ -21,6 +23,8 @@ _COLUMNS = {
     **MEASURES,
     "files": FILES,
     "check": CHECK,
+    "fits": FITS,
+    "headroom": PAGE_LIMITS,
     "compare": COMPARE[len(CAPTURES) :],
     "outliers": OUTLIERS,
     "groups": GROUPS,

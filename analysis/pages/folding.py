@@ -94,8 +94,8 @@ def _tell_regions(before: tuple[pa.Table, pa.Table], after: tuple[pa.Table, pa.T
     )
 
 
-def order_by_worth(totals: Sequence[Sequence[int | None]], first: Sequence[int]) -> Iterator[int]:
-    """Yield the numbers of snapshots, those whose lists matter most first.
+def order_by_worth(totals: Sequence[Sequence[int | None]], first: Sequence[int]) -> list[int]:
+    """Return the numbers of snapshots, those whose lists matter most first.
 
     ``totals`` has one list a timeline, the figure of each of its snapshots, which are numbered through.
     After ``first`` come the ends of each timeline, then both sides of its largest changes, then the others,
@@ -107,7 +107,7 @@ def order_by_worth(totals: Sequence[Sequence[int | None]], first: Sequence[int])
     wanted += [start + at for start, values in spans for at in (len(values) - 1, 0)]
     wanted += [start + at for start, values in spans for at in _find_changes(values)]
     wanted += [start + at for start, values in spans for at in _spread(len(values))]
-    return iter(dict.fromkeys(wanted))
+    return list(dict.fromkeys(wanted))
 
 
 def _find_changes(values: Sequence[int | None]) -> list[int]:

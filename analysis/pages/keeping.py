@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.pages.embed import pack
@@ -29,19 +29,19 @@ class KeptLists(NamedTuple):
     first: Lists
 
 
-def keep_lists(wanted: Iterable[int], read: Callable[[int], LoadedSnapshot], room: int) -> KeptLists:
+def keep_lists(wanted: Sequence[int], read: Callable[[int], LoadedSnapshot], room: int) -> KeptLists:
     """Pack the lists of snapshots until ``room`` bytes are full; ``wanted`` begins with what matters most."""
     packed: dict[int, str] = {}
     first: Lists | None = None
-    misses = 0
+    misses, needed = 0, min(_NEEDED, len(wanted))
     for place, number in enumerate(wanted):
         answers = ask(read(number))
-        if place < _NEEDED:
-            lists, text = _fold(answers, room // (_NEEDED - place))
+        if place < needed:
+            lists, text = _fold(answers, room // (needed - place))
             first = first or lists
         else:
             text = pack(encode_lists(*fold_answers(answers)))
-        if len(text) <= room or place < _NEEDED:
+        if len(text) <= room or place < needed:
             packed[number] = text
             room -= len(text)
         else:

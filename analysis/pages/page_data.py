@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.diffs.schema import DIFF_TABLES
@@ -16,12 +16,13 @@ from mmpscope.analysis.pages.diffs import compare_pair, encode_diff
 from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.folding import MOST_BYTES, order_by_worth
 from mmpscope.analysis.pages.keeping import keep_lists
-from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot
+from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot, Trend
 from mmpscope.analysis.pages.snapshots import PAGE_TABLES, encode_snapshot
 from mmpscope.analysis.pages.tables import Texts
 from mmpscope.analysis.pages.trends import PAGE_TREND, describe_timelines, encode_trends, judge
 from mmpscope.analysis.reporters.names import shorten_middle
 from mmpscope.analysis.schema import TYPES
+from mmpscope.analysis.trends.judgement import Verdict
 from mmpscope.analysis.trends.series import Series, split_series
 from mmpscope.formats._version import __version__
 
@@ -111,7 +112,7 @@ def build_page(
     kept = [number for number in budget.kept if number < len(labels)]
     wanted = order_by_worth(totals, [shown, *(pair or ()), *kept])
     room = budget.most_bytes - SHELL_BYTES - len(pack(page))
-    lists = keep_lists(islice(wanted, budget.most_lists), lambda number: read(labels[number]), room)
+    lists = keep_lists(wanted[: budget.most_lists], lambda number: read(labels[number]), room)
     for number in lists.packed:
         snapshots[number]["has_lists"] = True
     if len(lists.packed) < len(labels):
@@ -152,14 +153,17 @@ def _tell_kept(kept: int, count: int) -> str:
 
 
 def _say(page: Page) -> Iterator[str]:
-    """Yield the sentences on top: the verdict of the timeline, what changed, and what there is."""
-    longest = max((len(each["snapshots"]) for each in page["timelines"]), default=0)
-    for trend in page["trends"]:
-        if len(page["timelines"][trend["timeline"]]["snapshots"]) == longest:
-            yield trend["sentence"]
-            break
-    yield from (each["says"] for each in page["diffs"])
-    yield page["snapshots"][page["shown"]]["says"]
+    """Yield the sentences on top: what changed, what there is, and a verdict first if there is one."""
+    trend = next((each for each in page["trends"] if _is_shown(page, each)), None)
+    said = [*(each["says"] for each in page["diffs"]), page["snapshots"][page["shown"]]["says"]]
+    if trend is not None:
+        said.insert(0 if trend["verdict"] != Verdict.CANNOT_TELL else len(said), trend["sentence"])
+    yield from said
+
+
+def _is_shown(page: Page, trend: Trend) -> bool:
+    """Tell if a trend is that of the process which is shown first."""
+    return page["shown"] in page["timelines"][trend["timeline"]]["snapshots"]
 
 
 def _write_title(snapshot: Snapshot) -> str:

@@ -55,18 +55,28 @@ def _name_most(rows: list[dict[str, Any]]) -> str:
 
 
 def say_of_diff(types: pa.Table, metric: str) -> str:
-    """Say how the total of a figure changed, and the type that most of it comes from."""
+    """Say how the total of a figure changed, and the type that most of it comes from.
+
+    Where that figure did not change, another that did is told beside it.
+    """
     rows = types.to_pylist()
+    what = _NAMES.get(metric, metric)
     delta = rows[0][f"{metric}_delta"] if rows else None
-    if delta is None:
-        return f"how {_NAMES.get(metric, metric)} changed is not known"
-    if not delta:
-        return f"{_NAMES.get(metric, metric)} did not change"
-    before, after = rows[0][f"{metric}_a"], rows[0][f"{metric}_b"]
+    if delta:
+        return _tell_change(rows, metric)
+    said = f"how {what} changed is not known" if delta is None else f"{what} did not change"
+    others = (name for name in ("committed", "total_ws", "size") if name != metric)
+    moved = next((name for name in others if rows and rows[0][f"{name}_delta"]), None)
+    return said if moved is None else f"{said}, but {_tell_change(rows, moved)}"
+
+
+def _tell_change(rows: list[dict[str, Any]], metric: str) -> str:
+    delta, before, after = (rows[0][f"{metric}_{end}"] for end in ("delta", "a", "b"))
     share = f" ({delta / before:+.0%})" if before else ""
     word = "grew" if delta > 0 else "shrank"
     said = f"{_NAMES.get(metric, metric)} {word} by {show_size(abs(delta))}{share}, to {show_size(after)}"
-    parts = [row for row in rows[1:] if (row[f"{metric}_delta"] or 0) * delta > 0]
+    types = [row for row in rows if row["type"] not in _NO_PART]
+    parts = [row for row in types if (row[f"{metric}_delta"] or 0) * delta > 0]
     if not parts:
         return said
     most = max(parts, key=lambda row: abs(row[f"{metric}_delta"]))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from mmpscope.analysis import load
+from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.page import render_page
 from mmpscope.analysis.pages.page_data import SHELL_BYTES, Budget, PageData, build_page
 from mmpscope.analysis.trends.following import Shelf
@@ -15,12 +16,15 @@ from support.crowds import write_crowds
 from support.leaks import make_looks, write_looks
 from support.pages import list_rows, read_page
 
-_ROOM = 80 << 10
-
 
 def _build(paths: Sequence[Path], budget: Budget | None = None) -> PageData:
     with closing(Shelf((), partial=False)) as shelf:
         return build_page(shelf.list_moments(load(*paths)), shelf.read, budget=budget)
+
+
+def _measure_page(data: PageData) -> int:
+    """Measure what a page takes besides its lists, as the budget reckons."""
+    return SHELL_BYTES + len(pack(data.page))
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +44,7 @@ def test_a_series_without_room_keeps_ends_and_chosen(series: Path) -> None:
     """In little room the first, the last and the chosen keep their lists; all keep sums; the page says so."""
     whole = _build([series])
     packed = sum(map(len, whole.lists.values()))
-    page_only = len(render_page(whole)) - packed
-    data = _build([series], Budget(page_only + SHELL_BYTES + packed // 4, kept=(17, 99)))
+    data = _build([series], Budget(_measure_page(whole) + packed // 4, kept=(17, 99)))
     assert {0, 29, 17} <= set(data.lists)
     assert 3 < len(data.lists) < 15
     snapshots = data.page["snapshots"]
@@ -62,8 +65,7 @@ def test_a_snapshot_too_large_is_folded_and_its_sums_are_not(tmp_path: Path) -> 
     """One snapshot without room lists what holds most of it; its summary is that of all of it."""
     path = write_crowds(tmp_path / "large.mmp", 3_000)
     whole = _build([path])
-    fixed = len(render_page(whole)) - len(whole.lists[0])
-    small = _build([path], Budget(fixed + SHELL_BYTES + len(whole.lists[0]) // 3))
+    small = _build([path], Budget(_measure_page(whole) + len(whole.lists[0]) // 3))
     read = read_page(render_page(small))
     regions = list_rows(read.lists(0)["regions"], read.lists(0)["texts"])
     assert 100 < len(regions) < 2_000
