@@ -91,6 +91,11 @@ class Table {
     return this.column(name).every((value) => value === null);
   }
 
+  /** Tell whether every row of a column is null, or 0. */
+  isBlank(name) {
+    return this.column(name).every((value) => value === null || value === 0);
+  }
+
   #decode(name) {
     const column = this.columns.find((each) => each.name === name);
     if (column === undefined) throw new Error(`the table ${this.name} has no column ${name}`);

@@ -6,7 +6,7 @@ function mountDefinitions(host, app) {
   host.append(h("p", { class: "muted" }, intro));
   for (const [table, columns] of Object.entries(app.page.definitions)) {
     const place = h("dl", { class: "definitions" });
-    const more = h("details", {}, h("summary", {}, table.replaceAll("_", " ")), place);
+    const more = h("details", {}, h("summary", {}, table.replace("-", ": ")), place);
     more.addEventListener("toggle", () => fillDefinitions(place, columns), { once: true });
     host.append(more);
   }

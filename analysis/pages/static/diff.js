@@ -20,14 +20,14 @@ function mountDiff(host, app) {
   function update() {
     const pair = choosePair(app);
     pickers?.update(pair);
-    const key = `${pair.join("-")} ${app.state.get("unit")} ${app.state.get("type")}`;
+    const key = `${pair.join("-")} ${app.state.get("unit")} ${app.state.get("type")} ${app.state.get("all")}`;
     if (key === shown) return;
     shown = key;
     answer.replaceChildren();
     drawDiff(answer, app, findDiff(app.page, pair));
   }
   update();
-  app.state.subscribe(["diff", "unit", "type"], update);
+  app.state.subscribe(["diff", "unit", "type", "all"], update);
 }
 
 /** Return the pair to compare: the chosen one, else the first that the page holds, else the first and the last. */
@@ -81,7 +81,8 @@ function drawTotals(app, diff, unit) {
   body.push(drawMappings(diff.mappings));
   const heads = ["Before", "After", "Change"].map((text) => h("th", { scope: "col", class: "number" }, text));
   const head = h("tr", {}, h("th", { scope: "col" }, "Total"), heads, h("th", { scope: "col", "aria-label": "Change, drawn" }));
-  return h("table", { class: "data" }, h("thead", {}, head), h("tbody", {}, body.filter(Boolean)));
+  const table = h("table", { class: "data" }, h("thead", {}, head), h("tbody", {}, body.filter(Boolean)));
+  return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Totals" }, table);
 }
 
 function drawTotal(app, row, largest, unit) {
@@ -132,12 +133,19 @@ function drawTypes(app, types, unit) {
   const titles = names.map((name) => app.snapshot().summary.columns.find((column) => column.name === name)?.title ?? name);
   const heads = titles.map((title) => h("th", { scope: "col", class: "number" }, title));
   const body = changed.map(({ type, row }) => {
-    const cells = names.map((name) => drawChange(types.column(`${name}_delta`)[row], name === "blocks" ? "count" : "delta", unit));
+    const cells = names.map((name) => drawTypeChange(types, name, row, unit));
     const chosen = app.state.get("type") === type ? "chosen" : "";
     return h("tr", { class: chosen }, h("th", { scope: "row" }, makeMark(type), ` ${type}`), cells);
   });
   const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Change by type"), heads)), h("tbody", {}, body));
   return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Change by type" }, table);
+}
+
+function drawTypeChange(types, name, row, unit) {
+  const side = (end) => types.column(name + end)[row];
+  const applies = name !== "blocks" || side("_a") !== null || side("_b") !== null;
+  if (!applies) return h("td", { class: "number", title: "does not apply" }, NOT_APPLICABLE);
+  return drawChange(side("_delta"), name === "blocks" ? "count" : "delta", unit);
 }
 
 function drawMovers(host, app, diff) {
@@ -148,10 +156,15 @@ function drawMovers(host, app, diff) {
   host.append(place);
   mountList(place, app, kept, {
     label: "What changed most",
-    fill: { word: fillWord },
-    hide: type === null ? [] : [],
+    main: listMoverColumns(diff.metric),
+    fill: { word: fillWord, address: fillPlace },
     onSelect: (row) => selectAddress(app, kept.column("address")[row]),
   });
+}
+
+function listMoverColumns(metric) {
+  const deltas = new Set([metric, ...DIFF_ALWAYS, "swap", "lazyfree", "thp"].map((name) => `${name}_delta`));
+  return ["word", "type", "address", ...deltas, "what", "match", "confidence", "note", "protection", "details"];
 }
 
 /** Join the two sides of each change: what is there after, else what was there before. */
@@ -167,12 +180,13 @@ function joinSides(movers, matched) {
   }
   for (const name of ["unit", "match", "confidence", "note"]) {
     if (!matched && name !== "note") continue;
-    columns.push(text(name, name === "unit" ? "What" : name[0].toUpperCase() + name.slice(1)));
-    data[name] = movers.column(name);
+    const shown = name === "unit" ? "what" : name;
+    columns.push(text(shown, shown[0].toUpperCase() + shown.slice(1)));
+    data[shown] = movers.column(name);
   }
   columns.push(text("protection", "Protection"), text("details", "Details"));
   Object.assign(data, { protection: either("protection"), details: nameRest(movers, either("details")) });
-  return makeTable("movers", columns, data);
+  return makeTable(movers.name, columns, data);
 }
 
 function nameRest(movers, details) {
@@ -188,6 +202,11 @@ function filterTable(table, keep) {
 
 function fillWord(cell, row, value) {
   cell.replaceChildren(h("span", { class: `word ${value}`, "aria-hidden": "true" }, WORD_SIGNS[value] ?? ""), ` ${value}`);
+}
+
+/** Draw an address; what has none, as page tables and the folded rest, has nothing there to be unknown. */
+function fillPlace(cell, row, value, wanted) {
+  fillMarked(cell, value === null ? "" : formatAddress(value), wanted);
 }
 
 function drawMore(app, table, name, title) {

@@ -19,6 +19,7 @@ function formatBytes(value, unit = "auto") {
   if (unit === "KiB") return formatKib(value);
   if (typeof value === "string") return formatLargeBytes(BigInt(value));
   const size = Math.abs(value);
+  if (size === 0) return "0";
   const lead = value < 0 ? "−" : "";
   for (const [name, factor] of BYTE_UNITS) {
     if (size >= factor) return `${lead}${writeTenths(size, factor, name !== "KiB")} ${name}`;

@@ -4,17 +4,24 @@
    `name`, `title`, `unit`, `meaning`, `value(row)`, and `fill(cell, row)` where it draws its cells itself. */
 
 const ROW_HEIGHT = 26;
+const HEAD_HEIGHT = 44;
+const HEAD_LINES = 2;
 const ROWS_BEYOND = 10;
 const PAGE_ROWS = 15;
 const SAMPLE_ROWS = 300;
-const NARROWEST = 5;
+const NARROWEST = 4;
 const WIDEST = 30;
-const LAST_WIDTH = 40;
+const PATH = /^(\/|[A-Za-z]:\\|\\\\)/;
+const LAST_WIDTH = 26;
+const CELL_PADDING = 1.8;
+const DIGIT_WIDTH = 0.62; // of the font size, in most fonts
+const TEXT_WIDTH = 0.88; // of text beside digits, in a proportional font
 
 class Grid {
   selected = -1;
   highlight = "";
   unit = "auto";
+  room = LAST_WIDTH; // characters of the last column
   #rows = new Map();
   #spare = [];
   #columns = [];
@@ -74,8 +81,8 @@ class Grid {
       getScrollElement: () => this.element,
       estimateSize: () => ROW_HEIGHT,
       overscan: ROWS_BEYOND,
-      scrollMargin: ROW_HEIGHT,
-      scrollPaddingStart: ROW_HEIGHT,
+      scrollMargin: HEAD_HEIGHT,
+      scrollPaddingStart: HEAD_HEIGHT,
       initialRect: { width: 800, height: 600 },
       scrollToFn: VirtualCore.elementScroll,
       observeElementRect: VirtualCore.observeElementRect,
@@ -111,7 +118,7 @@ class Grid {
     element.id = `${this.id}-${index}`;
     element.dataset.row = String(index);
     element.setAttribute("aria-rowindex", String(index + 2));
-    element.style.setProperty("transform", `translateY(${index * ROW_HEIGHT}px)`);
+    element.style.setProperty("top", `${index * ROW_HEIGHT}px`);
     this.#markLevel(element, index);
     this.#markSelected(element, index);
     this.#columns.forEach((column, place) => this.#fillCell(element.children[place], column, index));
@@ -120,10 +127,19 @@ class Grid {
 
   #fillCell(cell, column, index) {
     const value = column.value(index);
-    cell.className = isNumeric(column.unit) ? "number" : "";
-    cell.title = explainValue(value, column.unit);
+    cell.className = value === 0 ? `${sideOf(column)} zero` : sideOf(column);
+    cell.title = value === undefined ? "" : explainValue(value, column.unit);
     if (column.fill) column.fill(cell, index, value, this.highlight);
-    else fillMarked(cell, value === undefined ? "" : formatValue(value, column.unit, this.unit), this.highlight);
+    else fillMarked(cell, this.#write(column, value), this.highlight);
+  }
+
+  /** Write a value; of a path that is too long for the last column its end, which tells files apart. */
+  #write(column, value) {
+    if (value === undefined) return "";
+    const text = formatValue(value, column.unit, this.unit);
+    const isLong = column === this.#columns.at(-1) && text.length > this.room && PATH.test(text);
+    const isFound = this.highlight && text.toLowerCase().indexOf(this.highlight) < text.length - this.room;
+    return isLong && !isFound ? `…${text.slice(-this.room + 1)}` : text;
   }
 
   #markLevel(element, index) {
@@ -152,9 +168,8 @@ class Grid {
         const order = column.name !== by ? "none" : falling ? "descending" : "ascending";
         const arrow = order === "none" ? "" : falling ? " ▼" : " ▲";
         const press = () => this.#calls.onSort?.(column.name);
-        const button = makeButton(column.title + arrow, column.meaning, press, { tabIndex: 0 });
-        const side = isNumeric(column.unit) ? "number" : "";
-        return h("div", { role: "columnheader", "aria-sort": order, class: side }, button);
+        const button = makeButton(column.title + arrow, column.meaning, press);
+        return h("div", { role: "columnheader", "aria-sort": order, class: sideOf(column) }, button);
       }),
     );
   }
@@ -166,16 +181,25 @@ class Grid {
     const least = widths.slice(0, last).reduce((sum, width) => sum + width, LAST_WIDTH);
     this.element.style.setProperty("--cells", cells.join(" "));
     this.element.style.setProperty("--least", `${least}ch`);
+    this.#measureRoom(least);
+  }
+
+  #measureRoom(least) {
+    const digit = parseFloat(getComputedStyle(this.element).fontSize) * DIGIT_WIDTH;
+    this.room = Math.floor(Math.max(LAST_WIDTH, LAST_WIDTH + this.element.clientWidth / digit - least) - CELL_PADDING);
   }
 
   #measure(column) {
+    if (column.width) return column.width;
     const step = Math.max(1, Math.floor(this.#source.count / SAMPLE_ROWS));
-    let longest = Math.max(NARROWEST, column.title.length + 1);
+    const words = column.title.split(" ").map((word) => word.length + 1);
+    let longest = Math.max(NARROWEST, column.title.length / HEAD_LINES + 2, ...words);
     for (let row = 0; row < this.#source.count; row += step) {
       const value = column.value(row);
       if (value !== undefined) longest = Math.max(longest, formatValue(value, column.unit, this.unit).length);
     }
-    return Math.min(WIDEST, longest) + (column.extra ?? 0) + 2.5;
+    const narrower = column.unit === "text" ? TEXT_WIDTH : 1;
+    return Math.min(column.most ?? WIDEST, longest) * narrower + (column.extra ?? 0) + CELL_PADDING;
   }
 
   #click(event) {
@@ -211,4 +235,8 @@ class Grid {
     else return this.#calls.onKey?.(event, this.selected) ?? false;
     return true;
   }
+}
+
+function sideOf(column) {
+  return column.side ?? (isNumeric(column.unit) ? "number" : "");
 }

@@ -1,26 +1,25 @@
 /* A table of the page with what every list has: a text to find, an order, a copy of it all. */
 
-/** Put a list into a host. `options`: order (its first sort), hide (names), show (names, before all others),
-    onSelect(row), fill (functions that draw cells, by name). Returns { update(unit) }. */
-function mountList(host, app, table, options = {}) {
-  const all = chooseColumns(table, options);
-  const columns = all.map((column) => describeColumn(app, table, column, options));
-  const list = { rows: [], sort: options.order ?? null, find: "" };
+/** Put a list into a host. `options`: label, main (names of the columns to show unless all are asked for), onSelect(row),
+    fill (functions that draw cells, by name). Returns { update() }, to be called when units or columns are chosen. */
+function mountList(host, app, table, options) {
+  const every = table.columns.map((column) => describeColumn(app, table, column, options));
+  const list = { rows: [], sort: null, find: "" };
   const count = h("span", { class: "count" });
   const input = makeFind(`Find in ${options.label}`, (text) => refresh({ find: text.toLowerCase() }));
-  const copy = () => copyText(writeTsv(columns.map(toRaw), list.rows), `${list.rows.length} rows`);
+  const copy = () => copyText(writeTsv(every.map(toRaw), list.rows), `${list.rows.length} rows`);
   host.append(h("div", { class: "tools" }, input, count, makeButton("Copy table", "Copy as tab-separated values", copy)));
   const grid = new Grid(host, options.label, {
-    onSort: (name) => refresh({ sort: turnSort(list.sort, name, all.find((each) => each.name === name).unit) }),
+    onSort: (name) => refresh({ sort: turnSort(list.sort, name, every.find((each) => each.name === name).unit) }),
     onSelect: (row) => options.onSelect?.(list.rows[row]),
   });
   function refresh(changes) {
     Object.assign(list, changes);
-    list.rows = chooseRows(table, list, grid.unit, all);
+    list.rows = chooseRows(table, list, grid.unit);
     grid.highlight = list.find;
     grid.selected = -1;
     count.textContent = countRows(list.rows.length, table.rows);
-    const shown = columns.map((column) => ({ ...column, value: (row) => column.value(list.rows[row]) }));
+    const shown = chooseColumns(app, table, every, options).map((column) => ({ ...column, value: (row) => column.value(list.rows[row]) }));
     grid.show({ count: list.rows.length, id: (row) => list.rows[row] }, shown.map(withFill), list.sort);
   }
   function withFill(column) {
@@ -42,10 +41,13 @@ function makeFind(label, call) {
   return input;
 }
 
-function chooseColumns(table, { hide = [], show = [] }) {
-  const first = show.map((name) => table.columns.find((column) => column.name === name));
-  const rest = table.columns.filter(({ name }) => !show.includes(name) && !hide.includes(name));
-  return [...rest, ...first].filter((column) => column && !table.isEmpty(column.name));
+function chooseColumns(app, table, every, { main }) {
+  const told = every.filter(({ name }) => !table.isEmpty(name));
+  if (main === undefined) return told;
+  const known = main.map((name) => told.find((column) => column.name === name)).filter(Boolean);
+  if (!app.state.get("all")) return known.filter(({ name }, place) => place === known.length - 1 || !table.isBlank(name));
+  const rest = told.filter((column) => !known.includes(column));
+  return [...known.slice(0, -1), ...rest, ...known.slice(-1)];
 }
 
 function describeColumn(app, table, column, { fill = {} }) {
@@ -56,9 +58,12 @@ function describeColumn(app, table, column, { fill = {} }) {
     meaning: app.define(table.name, column.name),
     value: (row) => values[row],
     fill: fill[column.name] ?? (column.name.startsWith("type") ? fillType : undefined),
-    extra: column.name.startsWith("type") ? 3 : 0,
+    extra: EXTRA_WIDTHS[column.name] ?? 0,
   };
 }
+
+/** Characters that a mark takes beside the text of a column. */
+const EXTRA_WIDTHS = { type: 2.5, type_a: 2.5, type_b: 2.5, word: 4 };
 
 /** Numbers that name a thing are not grouped by thousands. */
 const PLAIN_NUMBERS = new Set(["pid", "ppid", "tid", "uid", "timestamp", "machine", "elf_class"]);
@@ -67,11 +72,11 @@ function toRaw(column) {
   return { ...column, unit: column.unit === "plain" ? "count" : column.unit };
 }
 
-function chooseRows(table, { find, sort }, unit, columns) {
+function chooseRows(table, { find, sort }, unit) {
   const rows = Array.from({ length: table.rows }, (_, row) => row);
   const hits = find ? findRows(table, find, unit) : null;
   const shown = hits === null ? rows : rows.filter((row) => hits[row] === 1);
-  const by = columns.find(({ name }) => name === sort?.replace(/^-/, ""));
+  const by = table.columns.find(({ name }) => name === sort?.replace(/^-/, ""));
   return by ? shown.sort(compareBy(table.column(by.name), by.unit, sort.startsWith("-"))) : shown;
 }
 

@@ -1,16 +1,41 @@
 /* Threads, modules, heaps and processes of a snapshot, each a list; a row with an address selects its region. */
 
 const LISTS = [
-  { name: "threads", label: "Threads", address: "stack", show: [] },
-  { name: "modules", label: "Modules", address: "address", show: ["path"] },
-  { name: "heaps", label: "Heaps", address: "address", show: ["name"] },
-  { name: "processes", label: "Processes", address: null, show: ["name", "cmdline"] },
+  {
+    name: "threads",
+    label: "Threads",
+    address: "stack",
+    main: ["tid", "state", "stack", "size", "committed", "private", "total_ws", "private_ws", "swap", "sp", "name"],
+  },
+  {
+    name: "modules",
+    label: "Modules",
+    address: "address",
+    main: [
+      "address", "size", "committed", "private", "total_ws", "private_ws", "shareable_ws", "pss", "blocks", "version", "path",
+    ],
+  },
+  {
+    name: "heaps",
+    label: "Heaps",
+    address: "address",
+    main: [
+      "address", "type", "size", "committed", "private", "total_ws", "private_ws", "swap", "lazyfree", "blocks", "confidence",
+      "name",
+    ],
+  },
+  {
+    name: "processes",
+    label: "Processes",
+    address: null,
+    main: ["pid", "ppid", "user", "threads", "rss", "private", "elf_class", "name", "cmdline"],
+  },
 ];
 
 /** Show one list of the snapshots; `load(lists)` shows that of a snapshot. */
-function mountSnapshotList(host, app, { name, label, address, show }) {
+function mountSnapshotList(host, app, { name, label, address, main }) {
   let list = null;
-  app.state.subscribe(["unit"], () => list?.update());
+  app.state.subscribe(["unit", "all"], () => list?.update());
   function load(lists) {
     host.replaceChildren();
     list = null;
@@ -21,7 +46,7 @@ function mountSnapshotList(host, app, { name, label, address, show }) {
     } else if (table.rows === 0) host.append(h("p", { class: "note" }, "There are none."));
     else {
       const onSelect = (row) => address && selectAddress(app, table.column(address)[row]);
-      list = mountList(host, app, table, { label, show, onSelect });
+      list = mountList(host, app, table, { label, main, onSelect });
     }
   }
   return { load };

@@ -9,6 +9,7 @@ async function start() {
   const app = makeApp(page);
   document.documentElement.classList.add("js");
   document.body.append(h("p", { id: "message", role: "status" }));
+  hideMissing();
   mountHead(findHost("head"), app);
   mountSummary(findHost("summary"), app);
   const views = [new RegionsView(findHost("regions"), app), mountLimits(findHost("limits"), app)];
@@ -45,6 +46,12 @@ function defineColumn(definitions, table, column) {
   const places = [definitions[table], definitions.regions, definitions.allocations, definitions.summary];
   for (const place of places) if (place?.[column] ?? place?.[plain]) return place[column] ?? place[plain];
   return "";
+}
+
+/** Hide the sections whose view is not part of this page. */
+function hideMissing() {
+  if (findHost("map") && typeof mountMap !== "function") findHost("map").parentElement.hidden = true;
+  if (findHost("timeline") && typeof mountTimeline !== "function") findHost("timeline").parentElement.hidden = true;
 }
 
 function findHost(name) {

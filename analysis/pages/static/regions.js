@@ -5,6 +5,8 @@ const MORE_COLUMNS = ["shared_ws", "locked_ws", "blocks", "protection"];
 const NARROW_COLUMNS = ["address", "type", "size", "private"];
 const LAST_COLUMN = "details";
 const NEVER_COLUMNS = new Set(["parent", "first", "before", "after", "end"]);
+const NARROW_TYPE = 5;
+const MOST_PROTECTION = 12;
 const NARROW_SCREEN = "(max-width: 640px)";
 
 /** Show the regions of the snapshot that is chosen. */
@@ -121,18 +123,26 @@ class RegionsView {
     const names = [...first, ...(all ? rest : []), LAST_COLUMN];
     return names
       .filter((name) => !NEVER_COLUMNS.has(name) && known.some((column) => column.name === name))
-      .filter((name) => name === LAST_COLUMN || !this.#tree.isEmpty(name))
+      .filter((name) => name === LAST_COLUMN || !(all ? this.#tree.isEmpty(name) : this.#isSpare(name)))
       .map((name) => this.#describe(known.find((column) => column.name === name)));
   }
 
+  #isSpare(name) {
+    return FIRST_COLUMNS.includes(name) ? this.#tree.isEmpty(name) : this.#tree.isBlank(name);
+  }
+
   #describe(column) {
-    const fills = { address: this.#fillAddress, type: fillType, details: this.#fillDetails };
+    const isNarrow = matchMedia(NARROW_SCREEN).matches;
+    const fills = { address: this.#fillAddress, type: isNarrow ? this.#fillNarrowType : fillType };
     return {
       ...column,
       meaning: this.#app.define("regions", column.name),
-      value: (row) => this.#tree.value(this.#nodes[row], column.name),
+      value: (row) => this.#valueOf(this.#nodes[row], column.name),
       fill: fills[column.name],
-      extra: column.name === "address" ? 4 : column.name === "type" ? 3 : 0,
+      side: column.name === "address" ? "address" : undefined,
+      extra: { address: 2.5, type: 2.5 }[column.name],
+      most: column.name === "protection" ? MOST_PROTECTION : undefined,
+      width: column.name === "type" && isNarrow ? NARROW_TYPE : undefined,
     };
   }
 
@@ -141,18 +151,18 @@ class RegionsView {
     const sign = open === null ? "" : open ? "▾" : "▸";
     const text = h("span", {});
     fillMarked(text, formatAddress(value), wanted.replace(/^0x0*/, ""));
-    cell.className = "address";
     cell.replaceChildren(h("span", { class: open === null ? "no-twist" : "twist", "aria-hidden": "true" }, sign), text);
   };
 
-  #fillDetails = (cell, row, value, wanted) => {
-    const node = this.#nodes[row];
+  /** Return the value of a node; the details of a hole are what lies around it. */
+  #valueOf(node, name) {
     const tree = this.#tree;
-    if (tree.kind(node) !== HOLE) return fillMarked(cell, value ?? "", wanted);
-    const [before, after] = ["before", "after"].map((name) => tree.value(node, name) ?? "the end of the range");
-    cell.title = `above ${before}, below ${after}`;
-    return fillMarked(cell, cell.title, wanted);
-  };
+    if (name !== LAST_COLUMN || tree.kind(node) !== HOLE) return tree.value(node, name);
+    const [before, after] = ["before", "after"].map((side) => tree.value(node, side) ?? "the end of the range");
+    return `above ${before}, below ${after}`;
+  }
+
+  #fillNarrowType = (cell, row, value) => cell.replaceChildren(makeMark(value));
 
   #countRows() {
     const tree = this.#tree;

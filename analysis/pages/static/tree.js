@@ -46,6 +46,11 @@ class Tree {
     return [...known.values()];
   }
 
+  /** Tell whether every node is null in a column, or 0. */
+  isBlank(name) {
+    return this.tables.every((table) => !table?.has(name) || table.isBlank(name));
+  }
+
   /** Tell whether no node says anything in a column. */
   isEmpty(name) {
     return this.tables.every((table) => !table?.has(name) || table.isEmpty(name));
