@@ -101,7 +101,7 @@ def crowd() -> LoadedSnapshot:
     return load_text(make_crowd(1_200))
 
 
-@pytest.mark.parametrize("most", [1, 100, 999])
+@pytest.mark.parametrize("most", [1, 100, 850, 999])
 def test_folding_keeps_what_holds_most_and_says_what_is_gone(crowd: LoadedSnapshot, most: int) -> None:
     """Of too many regions those of the largest allocations stay, by address; a sentence counts the rest."""
     answers = ask(crowd)
