@@ -80,7 +80,7 @@ function drawTotals(app, diff, unit) {
   const body = rows.map((row) => drawTotal(app, row, largest, unit));
   body.push(drawMappings(diff.mappings));
   const heads = ["Before", "After", "Change"].map((text) => h("th", { scope: "col", class: "number" }, text));
-  const head = h("tr", {}, h("th", { scope: "col" }, "Total"), heads, h("th", { scope: "col", "aria-label": "Change, drawn" }));
+  const head = h("tr", {}, h("th", { scope: "col" }, "Total"), heads, h("td", {}));
   const table = h("table", { class: "data" }, h("thead", {}, head), h("tbody", {}, body.filter(Boolean)));
   return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Totals" }, table);
 }

@@ -5,7 +5,7 @@ const NEAR_LIMIT = 0.9;
 
 /** Show limits and room of the snapshot that is chosen; `load(lists)` shows the room. */
 function mountLimits(host, app) {
-  const limits = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Limits" });
+  const limits = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Limits of the process" });
   const room = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Room for a request" });
   host.append(limits, room);
   let lists = null;
