@@ -17,14 +17,16 @@ function mountDiff(host, app) {
   if (pickers !== null) host.append(pickers.element);
   host.append(answer);
   let shown = null;
-  function update() {
+  async function update() {
     const pair = choosePair(app);
     pickers?.update(pair);
     const key = `${pair.join("-")} ${app.state.get("unit")} ${app.state.get("type")} ${app.state.get("all")}`;
     if (key === shown) return;
     shown = key;
+    const diff = await findDiff(app, pair);
+    if (key !== shown) return;
     answer.replaceChildren();
-    drawDiff(answer, app, findDiff(app.page, pair));
+    drawDiff(answer, app, diff);
   }
   update();
   app.state.subscribe(["diff", "unit", "type", "all"], update);
@@ -61,9 +63,10 @@ function drawDiff(host, app, diff) {
   if (diff.says) host.append(h("p", { class: "says" }, diff.says));
   host.append(h("p", { class: "about" }, `${diff.mode === "summaries" ? "" : `mode ${diff.mode}: `}${diff.mode_reason}`));
   host.append(h("div", { class: "pair" }, drawTotals(app, diff, unit), drawTypes(app, diff.tables.types, unit)));
-  if (diff.tables.movers?.rows) {
+  const movers = diff.tables.joined ?? (diff.tables.movers && joinSides(diff.tables.movers, diff.mode !== "same"));
+  if (movers?.rows) {
     host.append(h("h3", {}, `What changed most, by ${diff.metric.replaceAll("_", " ")}`));
-    drawMovers(host, app, diff);
+    drawMovers(host, app, diff.metric, movers);
   }
   for (const [name, title] of DIFF_LISTS) {
     if (diff.tables[name]?.rows) host.append(drawMore(app, diff.tables[name], name, title));
@@ -148,15 +151,14 @@ function drawTypeChange(types, name, row, unit) {
   return drawChange(side("_delta"), name === "blocks" ? "count" : "delta", unit);
 }
 
-function drawMovers(host, app, diff) {
-  const table = joinSides(diff.tables.movers, diff.mode !== "same");
+function drawMovers(host, app, metric, table) {
   const type = app.state.get("type");
   const kept = type === null ? table : filterTable(table, (row) => row.type === type || row.word === "others");
   const place = h("div", { id: "movers" });
   host.append(place);
   mountList(place, app, kept, {
     label: "What changed most",
-    main: listMoverColumns(diff.metric),
+    main: listMoverColumns(metric),
     fill: { word: fillWord, address: fillPlace },
     onSelect: (row) => selectAddress(app, kept.column("address")[row]),
   });

@@ -13,7 +13,7 @@ const NARROWEST = 4;
 const WIDEST = 30;
 const PATH = /^(\/|[A-Za-z]:\\|\\\\)/;
 const LAST_WIDTH = 26;
-const CELL_PADDING = 1.8;
+const CELL_PADDING = 2.2;
 const DIGIT_WIDTH = 0.62; // of the font size, in most fonts
 const TEXT_WIDTH = 0.88; // of text beside digits, in a proportional font
 

@@ -15,7 +15,8 @@ function mountHead(host, app) {
     title.textContent = nameSnapshot(head);
     const about = [head.time, label, head.os, `from ${head.source}`].filter(Boolean).join(" · ");
     const facts = head.facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
-    const said = app.page.says.includes(says) ? null : h("p", { class: "says" }, says);
+    const said = app.snapshot().id === app.page.shown ? null : h("p", { class: "says" }, says);
+    showSaid(app, said === null);
     const notes = [...app.page.notes, ...app.page.folded, ...head.notes].map((note) => h("p", { class: "note" }, note));
     host.replaceChildren(
       ...[said, h("p", { class: "about" }, about), ...notes].filter(Boolean),
@@ -25,6 +26,14 @@ function mountHead(host, app) {
   }
   update();
   app.state.subscribe(["snapshot"], update);
+}
+
+/** Show or hide the sentence about the snapshot that the page shows first: it is not about any other. */
+function showSaid(app, shown) {
+  const { says } = app.page.snapshots[app.page.shown];
+  for (const place of document.querySelectorAll("#head > .says")) {
+    if (place.textContent === says) place.hidden = !shown;
+  }
 }
 
 function nameSnapshot(head) {

@@ -63,7 +63,7 @@ function describeColumn(app, table, column, { fill = {} }) {
 }
 
 /** Characters that a mark takes beside the text of a column. */
-const EXTRA_WIDTHS = { type: 2.5, type_a: 2.5, type_b: 2.5, word: 4 };
+const EXTRA_WIDTHS = { type: 3.5, type_a: 3.5, type_b: 3.5, word: 4 };
 
 /** Numbers that name a thing are not grouped by thousands. */
 const PLAIN_NUMBERS = new Set(["pid", "ppid", "tid", "uid", "timestamp", "machine", "elf_class"]);

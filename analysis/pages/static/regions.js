@@ -140,7 +140,7 @@ class RegionsView {
       value: (row) => this.#valueOf(this.#nodes[row], column.name),
       fill: fills[column.name],
       side: column.name === "address" ? "address" : undefined,
-      extra: { address: 2.5, type: 2.5 }[column.name],
+      extra: { address: 2.5, type: 3.5 }[column.name],
       most: column.name === "protection" ? MOST_PROTECTION : undefined,
       width: column.name === "type" && isNarrow ? NARROW_TYPE : undefined,
     };
