@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.pages.schema import Column, Table
 from mmpscope.analysis.reporters.diff_report import TITLES
@@ -124,14 +125,22 @@ def _encode(field: Field, table: pa.Table, texts: Texts) -> Any:
     if field.type == "string":
         values = _encode_texts(table, field.name, texts)
     else:
-        values = table.column(field.name).to_pylist()
-        if field.type in ("uint64", "int64"):
-            values = [encode_number(value, is_address=field.unit == "address") for value in values]
+        values = _list_values(table.column(field.name), is_address=field.unit == "address")
     if values and values.count(values[0]) == len(values):
         return {"same": values[0]}
     if field.unit == "address" and values and _is_rising(values):
         return {"steps": [values[0], *(b - a for a, b in pairwise(values))]}
     return values
+
+
+def _list_values(column: pa.ChunkedArray, *, is_address: bool) -> list[Any]:
+    values: list[Any] = column.to_pylist()
+    if not pa.types.is_integer(column.type):
+        return values
+    span: dict[str, Any] = pc.min_max(column).as_py()
+    if span["max"] is None or (span["max"] <= _SAFE and span["min"] >= -_SAFE):
+        return values
+    return [encode_number(value, is_address=is_address) for value in values]
 
 
 def _is_rising(values: list[Any]) -> bool:
