@@ -17,16 +17,21 @@ Examples:
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import Inputs, Manner, Reading
 
 if TYPE_CHECKING:
-    from mmpscope.analysis.pages.page_data import PageData
+    from mmpscope.analysis.pages.page_data import Budget, PageData
 
-__all__ = ["run"]
+__all__ = ["make_page_data", "run"]
+
+_MOST_SNAPSHOTS = 10_000
+"""The sums of one take about 240 bytes of a page, and 30 KiB of memory while it is made."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,6 @@ class Form:
 def run(inputs: Inputs, form: Form, reading: Reading, manner: Manner) -> int:
     """Make the page, or the block, of all snapshots of the inputs."""
     from mmpscope.analysis.output import STDOUT, check_output, open_output
-    from mmpscope.analysis.pages.making import make_page_data
     from mmpscope.analysis.pages.page_data import Budget
 
     path = form.output or STDOUT
@@ -64,11 +68,40 @@ def run(inputs: Inputs, form: Form, reading: Reading, manner: Manner) -> int:
     return 0
 
 
+def make_page_data(
+    inputs: list[str], reading: Reading, manner: Manner, output: str, budget: Budget | None = None
+) -> PageData:
+    """Make the data of a page of all snapshots of the inputs; ``output`` is where the page will go.
+
+    Raises as `load_each`, CannotTellError for a snapshot alone that tells no figure, and UsageError for more
+    snapshots than a page holds.
+    """
+    from pathlib import Path
+
+    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.extent import require_figures
+    from mmpscope.analysis.loading import load_rules
+    from mmpscope.analysis.pages.page_data import build_page
+    from mmpscope.analysis.progress import follow
+    from mmpscope.analysis.trends.following import Shelf
+
+    rules = load_rules(None if reading.rules is None else Path(reading.rules))
+    with closing(Shelf(rules, partial=reading.partial)) as shelf:
+        moments = shelf.list_moments(load_each(inputs, reading, manner))
+        if len(moments) > _MOST_SNAPSHOTS:
+            told = f"{len(moments):,} snapshots are more than a page holds"
+            raise UsageError(f"{told}, {_MOST_SNAPSHOTS:,}. Choose some, as in FILE#0:{_MOST_SNAPSHOTS}")
+        if budget is not None and any(number >= len(moments) for number in budget.kept):
+            raise UsageError(f"--keep {max(budget.kept)}: snapshots are 0 to {len(moments) - 1:,}")
+        if len(moments) == 1:
+            require_figures(shelf.read(moments[0].label))
+        return build_page(moments, shelf.read, lambda each: follow(each, manner, output), budget)
+
+
 def _check_form(path: str, *, is_markdown: bool) -> None:
     """Refuse a file whose name promises something else, and a page on a terminal."""
     import sys
 
-    from mmpscope.analysis.errors import UsageError
     from mmpscope.analysis.export import check_extension
     from mmpscope.analysis.output import STDOUT
 

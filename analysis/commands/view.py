@@ -33,8 +33,8 @@ def run(
     from pathlib import Path
 
     from mmpscope.analysis.commands import warn
+    from mmpscope.analysis.commands.report import make_page_data
     from mmpscope.analysis.output import STDOUT
-    from mmpscope.analysis.pages.making import make_page_data
     from mmpscope.analysis.pages.page import render_page
 
     text = render_page(make_page_data(inputs, reading, manner, STDOUT))

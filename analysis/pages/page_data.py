@@ -109,8 +109,7 @@ def build_page(
     }
     page |= {"says": list(_say(page)), "texts": texts.list_all()}
     totals = [[_find_figure(snapshots[number]) for number in each] for each in numbers]
-    kept = [number for number in budget.kept if number < len(labels)]
-    wanted = order_by_worth(totals, [shown, *(pair or ()), *kept])
+    wanted = order_by_worth(totals, [shown, *(pair or ()), *(n for n in budget.kept if n < len(labels))])
     room = budget.most_bytes - SHELL_BYTES - len(pack(page))
     lists = keep_lists(wanted[: budget.most_lists], lambda number: read(labels[number]), room)
     for number in lists.packed:

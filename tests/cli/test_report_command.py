@@ -182,6 +182,7 @@ def test_a_file_is_written_once(tmp_path: Path) -> None:
         (("report", "absent.mmp"), 3, "absent.mmp"),
         (("view", "absent.mmp"), 3, "absent.mmp"),
         (("report", f"{LEAK}#99"), 2, "no snapshot #99"),
+        (("report", LEAK, "--keep", "20"), 2, "snapshots are 0 to 19"),
     ],
 )
 def test_refusals_say_what_now(
