@@ -16,9 +16,10 @@ from mmpscope.analysis.pages.diffs import compare_pair, encode_diff
 from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.folding import MOST_BYTES, order_by_worth
 from mmpscope.analysis.pages.keeping import keep_lists
+from mmpscope.analysis.pages.says import say_of_room
 from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot, Trend
 from mmpscope.analysis.pages.snapshots import PAGE_TABLES, encode_snapshot
-from mmpscope.analysis.pages.tables import Texts
+from mmpscope.analysis.pages.tables import Texts, list_rows
 from mmpscope.analysis.pages.trends import PAGE_TREND, describe_timelines, encode_trends, judge
 from mmpscope.analysis.reporters.names import shorten_middle
 from mmpscope.analysis.schema import TYPES
@@ -112,6 +113,9 @@ def build_page(
     wanted = order_by_worth(totals, [shown, *(pair or ()), *(n for n in budget.kept if n < len(labels))])
     room = budget.most_bytes - SHELL_BYTES - len(pack(page))
     lists = keep_lists(wanted[: budget.most_lists], lambda number: read(labels[number]), room)
+    if lists.first["fits"] is not None:
+        rooms = list_rows(lists.first["fits"], lists.first["texts"])
+        page["says"].append(say_of_room(rooms))
     for number in lists.packed:
         snapshots[number]["has_lists"] = True
     if len(lists.packed) < len(labels):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from mmpscope.analysis.fit_limits import DOES_NOT_FIT, FITS
 from mmpscope.analysis.reporters.amounts import show_count, show_size
 
-__all__ = ["say_of_diff", "say_of_snapshot"]
+__all__ = ["say_of_diff", "say_of_room", "say_of_snapshot"]
 
 _NEAR = 0.9
 """A limit of which this share is used goes before all else."""
@@ -68,6 +70,21 @@ def say_of_diff(types: pa.Table, metric: str) -> str:
     others = (name for name in ("committed", "total_ws", "size") if name != metric)
     moved = next((name for name in others if rows and rows[0][f"{name}_delta"]), None)
     return said if moved is None else f"{said}, but {_tell_change(rows, moved)}"
+
+
+def say_of_room(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say up to which size one more request would succeed; ``rows`` are those of schema.FITS, by size."""
+    fitting = [row["request"] for row in rows if row["outcome"] == FITS]
+    other = next((row for row in rows if row["outcome"] != FITS), None)
+    said = f"room for one more request of {show_size(max(fitting))}" if fitting else ""
+    if other is None:
+        return said
+    is_told, why = other["outcome"] == DOES_NOT_FIT, f"({other['check']}: {other['reason']})"
+    if fitting:
+        return f"{said}, {'not' if is_told else 'perhaps not'} of {show_size(other['request'])} {why}"
+    if is_told:
+        return f"no room for one more request of {show_size(other['request'])} {why}"
+    return f"whether there is room for one more request cannot be told {why}"
 
 
 def _tell_change(rows: list[dict[str, Any]], metric: str) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "decode_table",
     "encode_number",
     "encode_table",
+    "list_rows",
     "make_title",
     "show_text",
 ]
@@ -89,6 +90,12 @@ def decode_table(table: Table, texts: Sequence[str]) -> dict[str, list[Any]]:
         pairs = zip(found["address"], found["size"], strict=True)
         found["end"] = [None if None in pair else sum(pair) for pair in pairs]
     return {name: found[name] for name in units}
+
+
+def list_rows(table: Table, texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rows of an encoded table, as `decode_table` has its columns."""
+    columns = decode_table(table, texts)
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def _decode(values: Any, unit: str, rows: int, texts: Sequence[str]) -> list[Any]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.diffs.schema import OTHERS
 from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
-from mmpscope.analysis.pages.tables import decode_table, make_title
+from mmpscope.analysis.pages.tables import list_rows, make_title
 from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size
 from mmpscope.analysis.reporters.names import shorten_middle
 
 if TYPE_CHECKING:
     from mmpscope.analysis.pages.page_data import PageData
-    from mmpscope.analysis.pages.schema import Diff, Page, Snapshot, Table
+    from mmpscope.analysis.pages.schema import Diff, Page, Snapshot
 
 __all__ = ["MOST_LINES", "render_markdown"]
 
@@ -29,11 +29,6 @@ _NAME = 70
 _MARKUP = re.compile(r"[\\`*_\[\]<>|~&@#$]|:(?=[/\w])|(?<=www)\.")
 """What Markdown or an issue tracker may obey within a line (CommonMark 0.31; GitHub's autolinks, mentions and
 emoji). Names stand in code spans, where nothing is obeyed."""
-_ROOM = {
-    "fits": "there is room for one more request of",
-    "does not fit": "no room for one more request of",
-    "cannot tell": "whether there is room cannot be told for a request of",
-}
 _SHARE = 0.01
 """A limit of which less than this share is used is not worth a line."""
 
@@ -49,7 +44,7 @@ def render_markdown(data: PageData) -> str:
         *([_write_diff(page, page["diffs"][0])] if page["diffs"] else []),
         _write_summary(page, snapshot),
         _write_largest(data),
-        _write_room(data, snapshot, page["texts"]),
+        _write_limits(snapshot, page["texts"]),
     ]
     lines = [line for part in parts if part for line in ("", *part)][1:]
     assert len(lines) <= MOST_LINES, "every part has a bound"
@@ -62,7 +57,7 @@ def _write_head(page: Page, snapshot: Snapshot) -> list[str]:
     if len(page["snapshots"]) > 1:
         facts.append(f"{len(page['snapshots']):,} snapshots")
     lines = [f"### Memory of {_name(page['title'])}", "", ", ".join(facts), ""]
-    lines += [f"- {_prose(sentence)}" for sentence in page["says"][:3]]
+    lines += [f"- {_prose(sentence)}" for sentence in page["says"]]
     lines += [f"- {_prose(note)}" for note in [*head["notes"], *page["notes"]][:2]]
     missing = [f"{fact['item']}" for fact in head["missing"] if fact["state"] in ("partial", "unavailable")]
     if missing:
@@ -73,7 +68,7 @@ def _write_head(page: Page, snapshot: Snapshot) -> list[str]:
 
 def _write_summary(page: Page, snapshot: Snapshot) -> list[str]:
     """Write the types that there are; sums of what is known have a plus."""
-    rows = [row for row in _list_rows(snapshot["summary"], page["texts"]) if row["size"]]
+    rows = [row for row in list_rows(snapshot["summary"], page["texts"]) if row["size"]]
     names = (*_FIGURES, "blocks")
     cells = [[row["type"], *(show_summary_figure(row, name) for name in names)] for row in rows]
     return _write_table(["Type", *map(make_title, names)], cells, texts=1)
@@ -81,8 +76,8 @@ def _write_summary(page: Page, snapshot: Snapshot) -> list[str]:
 
 def _write_diff(page: Page, diff: Diff) -> list[str]:
     """Write the types that changed, and the movers of both directions; the rest is one row, so sums hold."""
-    types = [row for row in _list_rows(diff["tables"]["types"], page["texts"]) if _has_moved(row)]
-    movers = _fold(_list_rows(diff["tables"]["movers"], page["texts"]))
+    types = [row for row in list_rows(diff["tables"]["types"], page["texts"]) if _has_moved(row)]
+    movers = _fold(list_rows(diff["tables"]["movers"], page["texts"]))
     cells = [[row["type"], "", *map(_change, _deltas(row))] for row in types]
     cells += [[row["word"], _name(_describe(row)), *map(_change, _deltas(row))] for row in movers]
     a, b = (page["snapshots"][diff[side]] for side in ("a", "b"))
@@ -125,7 +120,7 @@ def _write_largest(data: PageData) -> list[str]:
     table = data.shown["allocations"]
     if table is None:
         return []
-    rows = _list_rows(table, data.shown["texts"])
+    rows = list_rows(table, data.shown["texts"])
     rows = sorted(rows, key=lambda row: (-(row["committed"] or 0), -row["size"]))[:_LARGEST]
     cells = [
         [f"`{show_address(row['address'])}`", row["type"] or "", _name(row["details"] or "")]
@@ -135,31 +130,14 @@ def _write_largest(data: PageData) -> list[str]:
     return _write_table(["Largest allocations", "Type", "What", *map(make_title, _MOVED)], cells, texts=3)
 
 
-def _write_room(data: PageData, snapshot: Snapshot, texts: Sequence[str]) -> list[str]:
-    """Say what fits of the requests that a page weighs, and which limits are in sight."""
+def _write_limits(snapshot: Snapshot, texts: Sequence[str]) -> list[str]:
+    """Write the limits that are in sight; how much room is left, the head says."""
     lines = []
-    if data.shown["fits"] is not None:
-        rows = _list_rows(data.shown["fits"], data.shown["texts"])
-        lines = [line for outcome, told in _ROOM.items() for line in _write_fits(rows, outcome, told)]
-    for row in _list_rows(snapshot["limits"], texts):
+    for row in list_rows(snapshot["limits"], texts):
         if row["maximum"] and row["used"] is not None and row["used"] >= _SHARE * row["maximum"]:
             show = show_size if row["unit"] == "bytes" else show_count
             lines.append(f"- {_prose(row['limit'])}: {show(row['used'])} of {show(row['maximum'])}")
     return lines
-
-
-def _write_fits(rows: Sequence[Row], outcome: str, told: str) -> Iterator[str]:
-    """Name the requests of one outcome, and what decides the one that is nearest to another outcome."""
-    found = [row for row in rows if row["outcome"] == outcome]
-    if found:
-        deciding = found[-1] if outcome == "fits" else found[0]
-        sizes = ", ".join(show_size(row["request"]) for row in found)
-        yield f"- {told} {sizes} ({_prose(deciding['check'])}: {_prose(deciding['reason'])})"
-
-
-def _list_rows(table: Table, texts: Sequence[str]) -> list[Row]:
-    columns: Mapping[str, Sequence[Any]] = decode_table(table, texts)
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def _write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> list[str]:

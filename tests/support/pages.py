@@ -6,9 +6,9 @@ import re
 from html.parser import HTMLParser
 from typing import Any, cast
 
+from mmpscope.analysis.pages import tables
 from mmpscope.analysis.pages.embed import unpack
 from mmpscope.analysis.pages.schema import Lists, Page, Table
-from mmpscope.analysis.pages.tables import decode_table
 
 __all__ = ["ReadPage", "list_rows", "read_page"]
 
@@ -74,7 +74,6 @@ def read_page(html: str) -> ReadPage:
 
 
 def list_rows(table: Table | None, texts: list[str]) -> list[Row]:
-    """Return the rows of a table of a page, text and numbers as they are."""
+    """Return the rows of a table of a page that is there, text and numbers as they are."""
     assert table is not None
-    columns = decode_table(table, texts)
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    return tables.list_rows(table, texts)
