@@ -33,6 +33,7 @@ SCRIPTS = (
     "static/lists.js",
     "static/map_layout.js",
     "static/map_paint.js",
+    "static/map_tell.js",
     "static/map_view.js",
     "static/map_holes.js",
     "static/map_pair.js",

@@ -1,1 +1,3 @@
-/* map_pair */
+/* The maps of two snapshots that are compared. */
+
+function mountMapPair() {}

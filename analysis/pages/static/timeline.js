@@ -1,1 +1,1 @@
-/* timeline */
+/* The timeline. */
