@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["make_page_data", "run"]
 
 _MOST_SNAPSHOTS = 10_000
-"""The sums of one take about 240 bytes of a page, and 30 KiB of memory while it is made."""
+"""The sums of so many take a third of a page."""
 
 
 @dataclass(frozen=True)

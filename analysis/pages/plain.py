@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
 from mmpscope.analysis.pages.page_data import PageData
-from mmpscope.analysis.pages.schema import Column, Table
+from mmpscope.analysis.pages.schema import Column, Page, Table
 from mmpscope.analysis.pages.tables import decode_table, make_title
 from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count
 
@@ -43,6 +43,7 @@ class _Shown(NamedTuple):
     sort: str | None = None
 
 
+_MOST_SNAPSHOTS = 25
 _FIGURES = ("size", "committed", "private", "total_ws")
 _DELTAS = tuple(f"{name}_delta" for name in _FIGURES)
 _SUMMARY = _Shown(
@@ -66,6 +67,7 @@ _LISTS = {
     ),
     "threads": _Shown("threads", "Threads", ("tid", "name", "state", "stack", "size", "committed"), 25),
     "modules": _Shown("modules", "Modules", ("address", *_FIGURES, "path"), 25, "size"),
+    "processes": _Shown("processes", "Processes", ("pid", "ppid", "user", "name", "rss", "private"), 25),
     "heaps": _Shown("heaps", "Heaps", ("name", "address", *_FIGURES), 25, "size"),
 }
 _DIFFS = {
@@ -92,12 +94,34 @@ def list_plain_tables(data: PageData) -> Iterator[PlainTable]:
     yield _make(_LIMITS, snapshot["limits"], page["texts"])
     for diff in page["diffs"][:1]:
         yield from (_make(how, diff["tables"][name], page["texts"]) for name, how in _DIFFS.items())
+    if page["timelines"]:
+        yield _list_snapshots(page)
     for trend in page["trends"][:1]:
         yield _make(_TREND, trend["rows"], page["texts"])
     lists: Any = data.shown  # asked for by name
     for name, how in _LISTS.items():
         if lists[name] is not None:
             yield _make(how, lists[name], data.shown["texts"])
+
+
+def _list_snapshots(page: Page) -> PlainTable:
+    """List the snapshots of the longest timeline; of a long one the first, the last and some between."""
+    ids = max((each["snapshots"] for each in page["timelines"]), key=len)
+    count = min(len(ids), _MOST_SNAPSHOTS)
+    chosen = [page["snapshots"][ids[at * (len(ids) - 1) // (count - 1)]] for at in range(count)]
+    rows = [
+        [Cell(each["head"]["time"]), Cell(each["label"])]
+        + [_show_total(each["totals"][name]) for name in _FIGURES]
+        for each in chosen
+    ]
+    heads = ["Taken", "Snapshot", *map(make_title, _FIGURES)]
+    is_number = [False, False, *[True] * len(_FIGURES)]
+    return PlainTable("timeline", "Snapshots", heads, is_number, rows, len(ids) - count)
+
+
+def _show_total(value: int | str | None) -> Cell:
+    exact = None if value is None else int(value)
+    return Cell(show_bytes(exact), _tell_exactly(exact))
 
 
 def _make(how: _Shown, table: Table, texts: Sequence[str]) -> PlainTable:

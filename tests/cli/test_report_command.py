@@ -155,10 +155,20 @@ def test_the_same_input_makes_the_same_page() -> None:
 def test_main_tables_are_readable_without_scripts() -> None:
     """Head, summary, largest allocations, changes and modules stand in the page as plain tables."""
     read = _make(*PAIR)
+    assert "This part needs scripts" in read.text  # definitions
     captions = [attributes for tag, attributes in read.tags if tag == "caption"]
     assert len(captions) >= 7
     for text in ("Private Data", "reserve_commit", "/srv/demo/backing.dat", "21.6 MiB", "What changed most"):
         assert text in read.text
+
+
+def test_a_series_is_readable_without_scripts() -> None:
+    """The first, the last and evenly chosen snapshots of a series stand as a table: when, and the totals."""
+    read = _make(LEAK)
+    assert all(f"linux-leak-v1.0.mmp#{number} " in read.text for number in range(20))
+    long = _make(SAMPLES / "linux-warm-up-v1.0.mmp.gz")
+    assert {0, 59} <= {n for n in range(60) if f"linux-warm-up-v1.0.mmp.gz#{n} " in long.text}
+    assert "Snapshots (35 more)" in long.text
 
 
 def test_a_file_is_written_once(tmp_path: Path) -> None:
