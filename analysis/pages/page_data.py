@@ -179,6 +179,6 @@ def _write_title(snapshot: Snapshot) -> str:
 
 def _define() -> dict[str, dict[str, str]]:
     """Return the meaning of every column of every table of a page, as docs/metrics.md has it."""
-    diffs = {f"diff-{name}": fields for name, fields in DIFF_TABLES.items()}
+    diffs = {f"diff-{name}": fields for name, fields in DIFF_TABLES.items() if name != "components"}
     tables = {**PAGE_TABLES, **diffs, "trend": PAGE_TREND}
     return {name: {f.name: f.meaning for f in fields} for name, fields in tables.items()}

@@ -36,7 +36,8 @@ def say_of_snapshot(summary: pa.Table, limits: pa.Table) -> str:
         row = max(near, key=lambda row: row["used"] / row["maximum"])
         show = show_size if row["unit"] == "bytes" else show_count
         share = row["used"] / row["maximum"]
-        return f"{row['limit']} is at {share:.1%} of its limit: {show(row['used'])} of {show(row['maximum'])}"
+        left = f"{show(row['headroom'])} left of {show(row['maximum'])}"
+        return f"{row['limit']} is at {share:.1%} of its limit: {left}"
     return _name_most(summary.to_pylist())
 
 

@@ -38,10 +38,10 @@ def test_a_near_limit_goes_first() -> None:
     """Of limits that are used to nine tenths, the one that is used most is told, in its own unit."""
     limits = [
         {"limit": "RLIMIT_AS", "used": 91, "maximum": 100, "unit": "bytes"},
-        {"limit": "mapping count", "used": 64_000, "maximum": 65_530, "unit": "mappings"},
+        {"limit": "mapping count", "used": 64_000, "maximum": 65_530, "headroom": 1_530, "unit": "mappings"},
         {"limit": "cgroup", "used": 10, "maximum": None, "unit": "bytes"},
     ]
-    assert _say([TOTAL, HEAP], limits) == "mapping count is at 97.7% of its limit: 64,000 of 65,530"
+    assert _say([TOTAL, HEAP], limits) == "mapping count is at 97.7% of its limit: 1,530 left of 65,530"
 
 
 def test_without_figures_none_is_made_up() -> None:
