@@ -35,9 +35,9 @@ def say_of_snapshot(summary: pa.Table, limits: pa.Table) -> str:
     if near:
         row = max(near, key=lambda row: row["used"] / row["maximum"])
         show = show_size if row["unit"] == "bytes" else show_count
-        share = row["used"] / row["maximum"]
+        share = row["used"] * 1000 // row["maximum"] / 10  # 100 % is what is used up, and nothing less
         left = f"{show(row['headroom'])} left of {show(row['maximum'])}"
-        return f"{row['limit']} is at {share:.1%} of its limit: {left}"
+        return f"{row['limit']} is at {share:.1f}% of its limit: {left}"
     return _name_most(summary.to_pylist())
 
 

@@ -41,7 +41,7 @@ def test_a_near_limit_goes_first() -> None:
         {"limit": "mapping count", "used": 64_000, "maximum": 65_530, "headroom": 1_530, "unit": "mappings"},
         {"limit": "cgroup", "used": 10, "maximum": None, "unit": "bytes"},
     ]
-    assert _say([TOTAL, HEAP], limits) == "mapping count is at 97.7% of its limit: 1,530 left of 65,530"
+    assert _say([TOTAL, HEAP], limits) == "mapping count is at 97.6% of its limit: 1,530 left of 65,530"
 
 
 def test_without_figures_none_is_made_up() -> None:
