@@ -77,7 +77,10 @@ async function mountRest(app, views) {
   const lists = await app.lists(app.snapshot().id);
   if (findHost("map") && typeof mountMap === "function") mountMap(findHost("map"), app);
   if (findHost("timeline") && typeof mountTimeline === "function") mountTimeline(findHost("timeline"), app);
-  if (findHost("diff")) mountDiff(findHost("diff"), app);
+  if (findHost("diff")) {
+    mountDiff(findHost("diff"), app);
+    mountMapPair(findHost("diff"), app);
+  }
   for (const list of LISTS) {
     const view = mountSnapshotList(findHost(list.name), app, list);
     view.load(lists);

@@ -7,7 +7,7 @@ const MAP_ROWS = [6, 9];
 const MAP_HEIGHT = 32;
 const TELL_VIEW_MS = 200;
 
-/** Show the map of the snapshot that is chosen, and where two are compared the pair of their maps. */
+/** Show the map of the snapshot that is chosen. */
 function mountMap(host, app) {
   const view = new AddressMap(host, app);
   const load = async () => {
@@ -17,7 +17,6 @@ function mountMap(host, app) {
   };
   app.state.subscribe(["snapshot"], load);
   load();
-  if (findHost("diff")) mountMapPair(findHost("diff"), app);
 }
 
 class AddressMap {
