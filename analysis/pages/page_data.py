@@ -29,6 +29,7 @@ from mmpscope.formats._version import __version__
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
+    from mmpscope.analysis.trends.answer import SeriesTrend
     from mmpscope.analysis.trends.moments import Moment
 
 __all__ = ["SHELL_BYTES", "Budget", "PageData", "build_page"]
@@ -89,7 +90,8 @@ def build_page(
 
     trends, notes = judge(moments, series, read, see)
     numbers = _number(series)
-    pair = _choose_pair(numbers, lambda number: read(labels[number]))
+    ends = _find_ends(series, numbers, trends)
+    pair = ends or _order_two(numbers, lambda number: read(labels[number]))
     shown = pair[1] if pair else len(labels) - 1
     diffs = [compare_pair(pair, (read(labels[pair[0]]), read(labels[pair[1]])))] if pair else []
     page: Page = {
@@ -129,13 +131,20 @@ def _number(series: Sequence[Series]) -> list[list[int]]:
     return [list(range(start, start + len(each.rows))) for start, each in zip(starts, series, strict=False)]
 
 
-def _choose_pair(
+def _find_ends(
+    series: Sequence[Series], numbers: Sequence[Sequence[int]], trends: Sequence[SeriesTrend]
+) -> tuple[int, int] | None:
+    """Return the ends of the series of most interest: the first that was judged, else the longest."""
+    places = {each.rows: ids for each, ids in zip(series, numbers, strict=True) if len(ids) > 1}
+    judged = (places[trend.series.rows] for trend in trends if trend.series.rows in places)
+    ids = next(judged, max(numbers, key=len))
+    return (ids[0], ids[-1]) if len(ids) > 1 else None
+
+
+def _order_two(
     numbers: Sequence[Sequence[int]], read: Callable[[int], LoadedSnapshot]
 ) -> tuple[int, int] | None:
-    """Choose what is compared: the ends of the longest series, or two snapshots that are all there are."""
-    longest = max(numbers, key=len)
-    if len(longest) > 1:
-        return longest[0], longest[-1]
+    """Return two snapshots that are all there are, the earlier one first where they tell."""
     if len(numbers) != 2:
         return None
     return (1, 0) if is_later(read(0), read(1)) else (0, 1)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
 from mmpscope.analysis.pages.page_data import PageData
-from mmpscope.analysis.pages.schema import Column, Page, Table
+from mmpscope.analysis.pages.schema import Column, Page, Table, Trend
 from mmpscope.analysis.pages.tables import decode_table, make_title
 from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count
 
@@ -90,13 +90,16 @@ def list_plain_tables(data: PageData) -> Iterator[PlainTable]:
     """Make the tables of the snapshot that is shown first, of the comparison and of the trend."""
     page = data.page
     snapshot = page["snapshots"][page["shown"]]
+    trends: list[Trend] = []
     yield _make(_SUMMARY, snapshot["summary"], page["texts"])
     yield _make(_LIMITS, snapshot["limits"], page["texts"])
     for diff in page["diffs"][:1]:
         yield from (_make(how, diff["tables"][name], page["texts"]) for name, how in _DIFFS.items())
-    if page["timelines"]:
-        yield _list_snapshots(page)
-    for trend in page["trends"][:1]:
+    for number, timeline in enumerate(page["timelines"]):
+        if page["shown"] in timeline["snapshots"]:
+            yield _list_snapshots(page, timeline["snapshots"])
+            trends = [trend for trend in page["trends"] if trend["timeline"] == number]
+    for trend in trends:
         yield _make(_TREND, trend["rows"], page["texts"])
     lists: Any = data.shown  # asked for by name
     for name, how in _LISTS.items():
@@ -104,9 +107,8 @@ def list_plain_tables(data: PageData) -> Iterator[PlainTable]:
             yield _make(how, lists[name], data.shown["texts"])
 
 
-def _list_snapshots(page: Page) -> PlainTable:
-    """List the snapshots of the longest timeline; of a long one the first, the last and some between."""
-    ids = max((each["snapshots"] for each in page["timelines"]), key=len)
+def _list_snapshots(page: Page, ids: Sequence[int]) -> PlainTable:
+    """List the snapshots of a timeline; of a long one the first, the last and some between."""
     count = min(len(ids), _MOST_SNAPSHOTS)
     chosen = [page["snapshots"][ids[at * (len(ids) - 1) // (count - 1)]] for at in range(count)]
     rows = [

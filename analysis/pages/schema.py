@@ -180,7 +180,8 @@ class Trend(TypedDict):
 class Page(TypedDict):
     """The block ``page``.
 
-    ``shown`` is the id of the snapshot to show first: the last of the longest timeline.
+    ``shown`` is the id of the snapshot to show first: the last of the timeline that grows fastest, else of
+    the longest.
 
     ``definitions`` is the meaning of each column, by table and name. ``folded`` says in sentences what was
     left out of this page to keep it small, ``notes`` what else a reader should know.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.leaks import make_looks, write_looks
 from support.mmp_command import run_mmp
 from support.pages import ReadPage, list_rows, read_page
 
@@ -31,6 +32,17 @@ def test_verdicts_are_those_of_trend(read: ReadPage) -> None:
     assert [(r["scope"], r["name"], r["verdict"], r["last"]) for r in rows] == [
         (r["scope"], r["name"], r["verdict"], r["last"]) for r in told["rows"]
     ]
+
+
+def test_what_grows_is_shown_before_what_is_longer(tmp_path: Path) -> None:
+    """Of several processes the one that grows comes first, however many snapshots the others have."""
+    flat = write_looks(tmp_path / "flat.mmp", make_looks([1000] * 40, pid=5, started=1))
+    grown = write_looks(tmp_path / "grown.mmp", make_looks(range(1000, 4000, 100), pid=6, started=2))
+    page = read_page(run_mmp("report", flat, grown).out).page
+    shown = page["snapshots"][page["shown"]]
+    assert shown["head"]["pid"] == 6
+    assert page["says"][0].startswith("growing")
+    assert [(each["a"], each["b"]) for each in page["diffs"]] == [(40, page["shown"])]
 
 
 def test_every_column_is_defined(read: ReadPage) -> None:
