@@ -102,7 +102,19 @@ class Grid {
     for (const { index } of items) {
       if (index < this.#source.count && !this.#rows.has(index)) this.#rows.set(index, this.#place(index));
     }
+    this.#putInOrder(items);
     this.#pointAtSelected();
+  }
+
+  /** Let rows follow each other in the document as they do on the screen: they are read in that order. */
+  #putInOrder(items) {
+    let next = this.body.firstElementChild;
+    for (const { index } of items) {
+      const element = this.#rows.get(index);
+      while (next?.hidden) next = next.nextElementSibling;
+      if (element === next) next = next.nextElementSibling;
+      else if (element) this.body.insertBefore(element, next);
+    }
   }
 
   #release(element) {
