@@ -15,7 +15,7 @@ from mmpscope.analysis.identity import is_later
 from mmpscope.analysis.pages.diffs import compare_pair, encode_diff
 from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.folding import MOST_BYTES, order_by_worth
-from mmpscope.analysis.pages.keeping import keep_lists
+from mmpscope.analysis.pages.keeping import KeptLists, keep_lists
 from mmpscope.analysis.pages.says import say_of_room
 from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot, Trend
 from mmpscope.analysis.pages.snapshots import PAGE_TABLES, encode_snapshot
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["SHELL_BYTES", "Budget", "PageData", "build_page"]
 
 Read = Callable[[str], "LoadedSnapshot"]
+Pair = tuple[int, int]
 Advance = Callable[[Iterable["LoadedSnapshot"]], Iterable["LoadedSnapshot"]]
 
 SHELL_BYTES = 400 << 10
@@ -78,9 +79,31 @@ def build_page(
 
     ``advance`` sees the snapshots pass, as a display of progress does.
     """
-    budget = budget or Budget()
+    looked = _look(moments, read, advance)
+    page = _assemble(looked, _find_ends(looked) or _order_two(looked, read), read)
+    lists = _keep(looked, page, read, budget or Budget())
+    _add_lists(lists, page)
+    return PageData(page, lists.packed, lists.first)
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What is left of all snapshots after they were read once: labels and figures by id, series and verdicts.
+
+    ``numbers`` are the ids of the snapshots of each series: they are numbered through, in the order of time.
+    """
+
+    series: Sequence[Series]
+    numbers: Sequence[list[int]]
+    labels: Sequence[str]
+    snapshots: list[Snapshot]
+    trends: Sequence[SeriesTrend]
+    notes: list[str]
+    texts: Texts
+
+
+def _look(moments: Sequence[Moment], read: Read, advance: Advance) -> _Looked:
     series, texts = split_series(moments), Texts()
-    labels = [moments[row].label for each in series for row in each.rows]
     snapshots: list[Snapshot] = []
 
     def see(passing: Iterable[LoadedSnapshot]) -> Iterator[LoadedSnapshot]:
@@ -89,65 +112,69 @@ def build_page(
             yield snapshot
 
     trends, notes = judge(moments, series, read, see)
-    numbers = _number(series)
-    ends = _find_ends(series, numbers, trends)
-    pair = ends or _order_two(numbers, lambda number: read(labels[number]))
-    shown = pair[1] if pair else len(labels) - 1
-    diffs = [compare_pair(pair, (read(labels[pair[0]]), read(labels[pair[1]])))] if pair else []
+    starts = accumulate((len(each.rows) for each in series), initial=0)
+    numbers = [list(range(at, at + len(each.rows))) for at, each in zip(starts, series, strict=False)]
+    labels = [moments[row].label for each in series for row in each.rows]
+    return _Looked(series, numbers, labels, snapshots, trends, notes, texts)
+
+
+def _assemble(looked: _Looked, pair: Pair | None, read: Read) -> Page:
+    """Make the block of a page, without what its lists add to it."""
+    shown = pair[1] if pair else len(looked.labels) - 1
+    diffs = [compare_pair(pair, (read(looked.labels[pair[0]]), read(looked.labels[pair[1]])))] if pair else []
     page: Page = {
         "version": PAGE_VERSION,
         "made": {"tool": "mmpscope", "version": __version__},
-        "title": _write_title(snapshots[shown]),
+        "title": _write_title(looked.snapshots[shown]),
         "says": [],
         "shown": shown,
         "texts": [],
         "types": list(TYPES),
-        "snapshots": snapshots,
-        "diffs": [encode_diff(each, texts) for each in diffs],
-        "timelines": describe_timelines(series, numbers),
-        "trends": encode_trends(trends, series, texts),
+        "snapshots": looked.snapshots,
+        "diffs": [encode_diff(each, looked.texts) for each in diffs],
+        "timelines": describe_timelines(looked.series, looked.numbers),
+        "trends": encode_trends(looked.trends, looked.series, looked.texts),
         "definitions": _define(),
-        "notes": notes,
+        "notes": looked.notes,
         "folded": [],
     }
-    page |= {"says": list(_say(page)), "texts": texts.list_all()}
-    totals = [[_find_figure(snapshots[number]) for number in each] for each in numbers]
-    wanted = order_by_worth(totals, [shown, *(pair or ()), *(n for n in budget.kept if n < len(labels))])
+    return page | {"says": list(_say(page)), "texts": looked.texts.list_all()}
+
+
+def _keep(looked: _Looked, page: Page, read: Read, budget: Budget) -> KeptLists:
+    """Pack the lists of as many snapshots as there is room for, those that matter most first."""
+    needed = [page["shown"], *(diff["a"] for diff in page["diffs"]), *budget.kept]
+    totals = [[_find_figure(looked.snapshots[number]) for number in each] for each in looked.numbers]
+    wanted = order_by_worth(totals, [number for number in needed if number < len(looked.labels)])
     room = budget.most_bytes - SHELL_BYTES - len(pack(page))
-    lists = keep_lists(wanted[: budget.most_lists], lambda number: read(labels[number]), room)
+    return keep_lists(wanted[: budget.most_lists], lambda number: read(looked.labels[number]), room)
+
+
+def _add_lists(lists: KeptLists, page: Page) -> None:
+    """Say on the page which snapshots have their lists, and what those of the first one tell of room."""
     if lists.first["fits"] is not None:
-        rooms = list_rows(lists.first["fits"], lists.first["texts"])
-        page["says"].append(say_of_room(rooms))
+        page["says"].append(say_of_room(list_rows(lists.first["fits"], lists.first["texts"])))
     for number in lists.packed:
-        snapshots[number]["has_lists"] = True
-    if len(lists.packed) < len(labels):
-        page["folded"].append(_tell_kept(len(lists.packed), len(labels)))
-    return PageData(page, lists.packed, lists.first)
+        page["snapshots"][number]["has_lists"] = True
+    kept, count = len(lists.packed), len(page["snapshots"])
+    if kept < count:
+        page["folded"].append(_tell_kept(kept, count))
 
 
-def _number(series: Sequence[Series]) -> list[list[int]]:
-    """Return the ids of the snapshots of each series: they are numbered through, in the order of time."""
-    starts = accumulate((len(each.rows) for each in series), initial=0)
-    return [list(range(start, start + len(each.rows))) for start, each in zip(starts, series, strict=False)]
-
-
-def _find_ends(
-    series: Sequence[Series], numbers: Sequence[Sequence[int]], trends: Sequence[SeriesTrend]
-) -> tuple[int, int] | None:
+def _find_ends(looked: _Looked) -> Pair | None:
     """Return the ends of the series of most interest: the first that was judged, else the longest."""
-    places = {each.rows: ids for each, ids in zip(series, numbers, strict=True) if len(ids) > 1}
-    judged = (places[trend.series.rows] for trend in trends if trend.series.rows in places)
-    ids = next(judged, max(numbers, key=len))
+    together = zip(looked.series, looked.numbers, strict=True)
+    places = {series.rows: ids for series, ids in together if len(ids) > 1}
+    judged = (places[trend.series.rows] for trend in looked.trends if trend.series.rows in places)
+    ids = next(judged, max(looked.numbers, key=len))
     return (ids[0], ids[-1]) if len(ids) > 1 else None
 
 
-def _order_two(
-    numbers: Sequence[Sequence[int]], read: Callable[[int], LoadedSnapshot]
-) -> tuple[int, int] | None:
+def _order_two(looked: _Looked, read: Read) -> Pair | None:
     """Return two snapshots that are all there are, the earlier one first where they tell."""
-    if len(numbers) != 2:
+    if len(looked.labels) != 2:
         return None
-    return (1, 0) if is_later(read(0), read(1)) else (0, 1)
+    return (1, 0) if is_later(*map(read, looked.labels)) else (0, 1)
 
 
 def _find_figure(snapshot: Snapshot) -> int | None:
