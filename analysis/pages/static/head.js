@@ -63,7 +63,7 @@ function mountBar(app) {
     const type = app.state.get("type");
     chip.hidden = type === null;
     chip.replaceChildren(makeMark(type), ` ${type} ✕`);
-    chip.setAttribute("aria-label", `Filtered by ${type}: show all types`);
+    chip.setAttribute("aria-label", `Filtered by ${type ?? "nothing"}: show all types`);
     unit.value = app.state.get("unit") ?? "auto";
     picker?.update();
   }
