@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -75,7 +75,7 @@ def open_report(
     browser: Browser, path: Path, fragment: str = "", *, width: int = 1280, scheme: str = "light"
 ) -> Generator[OpenPage]:
     """Open a report without a network, and wait until all of it is there."""
-    dark = "dark" if scheme == "dark" else "light"
+    dark: Literal["dark", "light"] = "dark" if scheme == "dark" else "light"
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=dark, offline=True, locale="en-US"
     )
