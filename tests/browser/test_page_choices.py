@@ -179,7 +179,7 @@ def test_addresses_and_tables_are_copied_exactly(browser: Browser, arenas: Path)
         opened.wait("Copied", "#message")
         assert opened.page.evaluate("navigator.clipboard.readText()") == "0x5635f7f9f000"
         opened.page.locator("#regions").get_by_role("button", name="Copy table").click()
-        opened.wait("rows", "#message")
+        opened.wait("5 rows", "#message")
         head, *lines = opened.page.evaluate("navigator.clipboard.readText()").splitlines()
     assert len(lines) == len([row for row in _ask("heaps", ARENAS)["rows"] if row["type"] == "Heap"])
     names = head.split("\t")

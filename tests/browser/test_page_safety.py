@@ -71,7 +71,7 @@ def test_names_are_text(
         shown = opened.page.inner_text(".card .path")
         assert shown.startswith(name.decode("utf-8", "backslashreplace")[:5])
         opened.page.locator("#regions").get_by_role("button", name="Copy table").click()
-        opened.wait("Copied 1 rows", "#message")
+        opened.wait("Copied 1 row", "#message")
         copied = opened.page.evaluate("navigator.clipboard.readText()")
         assert len(copied.splitlines()) == 2
         assert "\t=" not in copied

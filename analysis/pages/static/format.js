@@ -54,6 +54,11 @@ function formatCount(value) {
   return text.replace("-", "−");
 }
 
+/** Write how many there are of a thing, as in 1 row or 2 rows. */
+function formatMany(count, thing) {
+  return `${formatCount(count)} ${thing}${count === 1 ? "" : "s"}`;
+}
+
 /** Write bytes to the last one, for a hover. */
 function formatExact(value) {
   return value === null ? "not known" : `${formatCount(value)} ${BigInt(value) === 1n ? "byte" : "bytes"}`;

@@ -102,7 +102,7 @@ class Grid {
     for (const { index } of items) {
       if (index < this.#source.count && !this.#rows.has(index)) this.#rows.set(index, this.#place(index));
     }
-    this.#putInOrder(items);
+    if (!this.virtual.isScrolling) this.#putInOrder(items); // moving rows costs more than filling them
     this.#pointAtSelected();
   }
 

@@ -7,7 +7,7 @@ function mountList(host, app, table, options) {
   const list = { rows: [], sort: null, find: "" };
   const count = h("span", { class: "count" });
   const input = makeFind(`Find in ${options.label}`, (text) => refresh({ find: text.toLowerCase() }));
-  const copy = () => copyText(writeTsv(every.map(toRaw), list.rows), `${list.rows.length} rows`);
+  const copy = () => copyText(writeTsv(every.map(toRaw), list.rows), formatMany(list.rows.length, "row"));
   host.append(h("div", { class: "tools" }, input, count, makeButton("Copy table", "Copy as tab-separated values", copy)));
   const grid = new Grid(host, options.label, {
     onSort: (name) => refresh({ sort: turnSort(list.sort, name, every.find((each) => each.name === name).unit) }),
@@ -81,7 +81,7 @@ function chooseRows(table, { find, sort }, unit) {
 }
 
 function countRows(shown, all) {
-  const rows = `${formatCount(all)} ${all === 1 ? "row" : "rows"}`;
+  const rows = formatMany(all, "row");
   return shown === all ? rows : `${formatCount(shown)} of ${rows}`;
 }
 

@@ -2,9 +2,15 @@
 
    A view is mounted once and listens to the choices that it depends on; views of lists have load(lists). */
 
-const RUNS = await start();
+const TOO_OLD = "This browser is too old for the views of this page; the main tables follow.";
+
+await start();
 
 async function start() {
+  if (typeof DecompressionStream === "undefined") {
+    document.querySelector("main").prepend(h("p", { class: "note" }, TOO_OLD));
+    return;
+  }
   const page = await readPage();
   const app = makeApp(page);
   document.documentElement.classList.add("js");
@@ -20,7 +26,6 @@ async function start() {
   listenKeys(app);
   goToSection(app);
   document.documentElement.dataset.ready = String(page.snapshots.length);
-  return { app, views };
 }
 
 function makeApp(page) {

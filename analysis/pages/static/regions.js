@@ -170,9 +170,9 @@ class RegionsView {
     for (const node of this.#nodes) kinds[tree.kind(node)] += 1;
     const all = tree.tables[ALLOCATION].rows;
     const some = kinds[ALLOCATION] === all ? "" : `${formatCount(kinds[ALLOCATION])} of `;
-    const holes = kinds[HOLE] ? `, ${formatCount(kinds[HOLE])} holes` : "";
-    const regions = `${formatCount(tree.tables[REGION].rows)} regions`;
-    this.count.textContent = `${some}${formatCount(all)} allocations${holes} (${regions} in all)`;
+    const holes = kinds[HOLE] ? `, ${formatMany(kinds[HOLE], "hole")}` : "";
+    const regions = formatMany(tree.tables[REGION].rows, "region");
+    this.count.textContent = `${some}${formatMany(all, "allocation")}${holes} (${regions} in all)`;
   }
 
   #sort(name) {
@@ -263,7 +263,7 @@ class RegionsView {
     const kind = { name: "row", unit: "text", value: (node) => words[tree.kind(node)] };
     const columns = tree.columns().filter(({ name, unit }) => unit !== "row" && !tree.isEmpty(name));
     const values = columns.map((column) => ({ ...column, value: (node) => tree.value(node, column.name) }));
-    copyText(writeTsv([kind, ...values], this.#nodes), `${formatCount(this.#nodes.length)} rows`);
+    copyText(writeTsv([kind, ...values], this.#nodes), formatMany(this.#nodes.length, "row"));
   }
 
   #showCard(node) {

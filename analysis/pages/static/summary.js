@@ -23,7 +23,7 @@ function mountSummary(host, app) {
   function copy() {
     const { summary } = app.snapshot();
     const columns = summary.columns.map((column) => ({ ...column, value: (row) => summary.column(column.name)[row] }));
-    copyText(writeTsv(columns, [...Array(summary.rows).keys()]), `${summary.rows} rows`);
+    copyText(writeTsv(columns, [...Array(summary.rows).keys()]), formatMany(summary.rows, "row"));
   }
   function update() {
     const { summary } = app.snapshot();
