@@ -92,6 +92,22 @@ def test_room_is_what_fits_says(name: str) -> None:
     assert (row["outcome"], row["reason"]) == (told["outcome"], binding["reason"])
 
 
+@pytest.mark.parametrize("name", ONES)
+def test_heads_are_those_of_the_commands(name: str) -> None:
+    """Process, moment, usable range, mappings and what is missing are what `mmp free --json` says of them."""
+    [snapshot] = _make(SAMPLES / name).page["snapshots"]
+    told = _ask("free", SAMPLES / name)
+    head, about = snapshot["head"], told["snapshot"]
+    assert (head["process"], head["pid"], head["host"]) == (about["name"], about["pid"], about["host"])
+    assert head["time_ns"] == str(about["time_ns"])
+    assert snapshot["usable"] == [*about["usable_range"].values()]
+    assert {name: snapshot["mappings"][name] for name in ("count", "limit")} == told["mappings"]
+    missing = [row for row in told["capability"] if row["state"] != "ok"]
+    assert [(row["item"], row["reason"]) for row in head["missing"]] == [
+        (row["item"], row["reason"]) for row in missing
+    ]
+
+
 def test_every_snapshot_of_a_series_has_its_summary() -> None:
     """The summary of each snapshot of a series is that of `mmp summary --json`, and the timeline has all."""
     page = _make(LEAK).page

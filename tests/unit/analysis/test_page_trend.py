@@ -34,6 +34,21 @@ def test_verdicts_are_those_of_trend(read: ReadPage) -> None:
     ]
 
 
+def test_limits_are_those_of_the_trend(read: ReadPage) -> None:
+    """What counts against a limit in the last snapshot, and the limit, is what `mmp trend` ends with."""
+    page = read.page
+    limits = {row["limit"]: row for row in list_rows(page["snapshots"][19]["limits"], page["texts"])}
+    told = [
+        row for row in json.loads(run_mmp("trend", LEAK, "--json").out)["rows"] if row["scope"] == "limit"
+    ]
+    assert {row["name"] for row in told} == set(limits)
+    for row in told:
+        limit = limits[row["name"]]
+        assert (limit["used"], limit["maximum"]) == (row["last"], row["maximum"])
+        known = limit["maximum"] is not None and limit["used"] is not None
+        assert limit["headroom"] == (limit["maximum"] - limit["used"] if known else None)
+
+
 def test_what_grows_is_shown_before_what_is_longer(tmp_path: Path) -> None:
     """Of several processes the one that grows comes first, however many snapshots the others have."""
     flat = write_looks(tmp_path / "flat.mmp", make_looks([1000] * 40, pid=5, started=1))
