@@ -154,6 +154,10 @@ function drawTypeChange(types, name, row, unit) {
 function drawMovers(host, app, metric, table) {
   const type = app.state.get("type");
   const kept = type === null ? table : filterTable(table, (row) => row.type === type || row.word === "others");
+  if (!kept.rows) {
+    host.append(h("p", { class: "note" }, `Nothing of type ${type} is among it.`));
+    return;
+  }
   const place = h("div", { id: "movers" });
   host.append(place);
   mountList(place, app, kept, {
