@@ -43,7 +43,7 @@ function choosePair(app) {
 function makePairPickers(app) {
   const { snapshots } = app.page;
   if (snapshots.length < 2) return null;
-  const choices = snapshots.map(({ id, label, head }) => [String(id), `${id + 1}: ${head.time} ${label.split("/").at(-1)}`]);
+  const choices = snapshots.map(({ id, head }) => [String(id), `${id + 1}: ${shortenTime(head.time)}`]);
   const choose = (place) => (value) => {
     const pair = [...choosePair(app)];
     pair[place] = Number(value);

@@ -57,7 +57,8 @@ function mountBar(app) {
   const chip = makeButton("", "Show all types", () => app.state.set({ type: null }), { class: "chip" });
   const unit = makeSelect("Units", UNIT_CHOICES, (value) => app.state.set({ unit: value === "auto" ? null : value }));
   const picker = makePicker(app);
-  const bar = h("nav", { id: "bar", "aria-label": "Page" }, links, chip, picker?.element, unit, makeThemeButton());
+  const choices = h("div", { class: "choices" }, chip, picker?.element, unit, makeThemeButton());
+  const bar = h("nav", { id: "bar", "aria-label": "Page" }, links, choices);
   document.getElementById("head").after(bar);
   function update() {
     const type = app.state.get("type");
@@ -94,13 +95,18 @@ function makeSelect(label, choices, call) {
 function makePicker(app) {
   const { snapshots } = app.page;
   if (snapshots.length < 2) return null;
-  const choices = snapshots.map(({ id, head }) => [String(id), `${id + 1} of ${snapshots.length}: ${head.time}`]);
+  const choices = snapshots.map(({ id, head }) => [String(id), `${id + 1} of ${snapshots.length}: ${shortenTime(head.time)}`]);
   const select = makeSelect("Snapshot", choices, (value) => app.state.set({ snapshot: Number(value) }));
   const step = (by) => app.state.set({ snapshot: Math.min(snapshots.length - 1, Math.max(0, app.snapshot().id + by)) });
   const before = makeButton("‹", "Snapshot before ( [ )", () => step(-1));
   const after = makeButton("›", "Snapshot after ( ] )", () => step(1));
   const element = h("span", { class: "picker" }, before, select, after);
   return { element, update: () => (select.value = String(app.snapshot().id)) };
+}
+
+/** Shorten a time for a list of choices: all of them are UTC. */
+function shortenTime(time) {
+  return time.replace(/ UTC$/, "");
 }
 
 function makeThemeButton() {
