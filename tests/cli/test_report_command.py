@@ -200,6 +200,24 @@ def test_a_file_is_written_once(tmp_path: Path) -> None:
     assert path.read_bytes() != before
 
 
+def test_a_full_disk_leaves_nothing_behind(small_disk: Path) -> None:
+    """Where a page cannot be written whole, the answer is 3, and no half of it lies there."""
+    answer = run_mmp("report", LEAK, "-o", small_disk / "report.html")
+    assert answer.code == 3
+    assert "report.html" in answer.err
+    assert not list(small_disk.iterdir())
+
+
+def test_an_interruption_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while a page is made is no fault, and leaves no page."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mmpscope.analysis.pages.page_data.keep_lists", interrupt)
+    assert run_mmp("report", LEAK) == (130, "", "")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
