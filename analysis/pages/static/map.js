@@ -100,12 +100,12 @@ class AddressMap {
   /** Follow the choice of a reader: a mode, and the addresses in sight if it is not the whole. */
   #readState() {
     if (this.#lists === null) return;
-    const [, mode, low, high] = /^(f|w\d{1,3})?(?::([0-9a-f]{1,16})-([0-9a-f]{1,16}))?$/.exec(this.#app.state.get("map") ?? "") ?? [];
+    const [, mode, low, high] = /^(f|w\d{1,3})?(?:\.([0-9a-f]{1,16})-([0-9a-f]{1,16}))?$/.exec(this.#app.state.get("map") ?? "") ?? [];
     const isKnown = mode !== undefined && [...this.mode.options].some(({ value }) => value === mode);
     this.#setMode(isKnown ? mode : this.#defaultMode());
     if (this.#encode() === (this.#app.state.get("map") ?? "")) return;
     if (low === undefined) this.map.showAll();
-    else this.map.lookAt(BigInt(`0x${low}`), BigInt(`0x${high}`));
+    else this.map.zoomTo(BigInt(`0x${low}`), BigInt(`0x${high}`), 0);
   }
 
   #setMode(mode) {
@@ -127,7 +127,7 @@ class AddressMap {
   #encode() {
     if (this.map.isWhole) return this.#mode === this.#defaultMode() ? "" : this.#mode;
     const [low, high] = this.map.range;
-    return `${this.#mode}:${low.toString(16)}-${high.toString(16)}`;
+    return `${this.#mode}.${low.toString(16)}-${high.toString(16)}`;
   }
 
   #writeState() {

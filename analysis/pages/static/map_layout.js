@@ -196,10 +196,13 @@ function listEnds(space) {
 
 function listSolid(space) {
   const ranges = [];
+  let last = null;
   for (let item = 0; item < space.count; item += 1) {
-    if (!space.isEmpty(item)) ranges.push([space.starts[item], space.ends[item]]);
+    if (space.isEmpty(item)) continue;
+    if (last !== null && space.starts[item] <= last[1]) last[1] = space.ends[item] > last[1] ? space.ends[item] : last[1];
+    else ranges.push((last = [space.starts[item], space.ends[item]]));
   }
-  return joinRanges(ranges);
+  return ranges;
 }
 
 /** Join ranges in order of their starts that touch or overlap. */
@@ -227,4 +230,12 @@ function findCap(lengths, budget) {
     rest -= rising[number];
   }
   return Infinity;
+}
+
+/** Place a space on a layout. */
+function makeTrack(space, layout, label = "") {
+  const { from, to } = layout.placeAll(space);
+  const hasFolds = layout.pieces.length > 1;
+  const isFolded = (item) => hasFolds && Number(space.ends[item] - space.starts[item]) - (to[item] - from[item]) > 1;
+  return { space, from, to, isFolded, label };
 }

@@ -1,4 +1,6 @@
-/* Paints spaces as rows of a canvas: the line of a layout is cut into rows, as lines of text are. */
+/* Paints spaces as rows of a canvas: the line of a layout is cut into rows, as lines of text are.
+
+   Areas are written as pixels, so that painting takes the same time for ten regions and for a hundred thousand. */
 
 const PARTIAL_STEPS = 4; // heights of a column that is covered in part
 const LEAST_PART = 0.3; // the lowest of them, so that a single page shows
@@ -7,32 +9,43 @@ const LETTER_ROOM = 13; // pixels that a letter needs
 const NAME_ROOM = 64; // and a name beside it
 const EDGE_ROOM = 5;
 const FOLD_ROOM = 8;
+const NO_CODE = 255;
+const DIMMED = 256; // added to a code
 const DIM = 0.18;
-const HATCH = 7;
+const HATCH = 7; // pixels from one line of a hatching to the next
+const HATCH_LINE = 2;
+const HATCH_INK = 0.7;
 
-/** The colours of the theme of now, for a canvas: by code of an item, solid or hatched where it is reserved. */
+/** The colours of the theme of now: text for strokes, and pixels by code: `grounds`, and `lines` of a hatching. */
 class MapColors {
-  constructor(context, types) {
+  constructor(types) {
     this.tokens = {};
-    for (const name of ["surface", "raised", "ink", "muted", "line", "accent", "up", "down", "bg"]) {
-      this.tokens[name] = toColor(`--${name}`);
+    for (const name of ["surface", "raised", "ink", "muted", "accent", "up", "down"]) {
+      this.tokens[name] = resolveColor(`var(--${name})`);
     }
-    this.fills = [];
     this.inks = [];
     this.letters = [];
-    const free = resolveColor(typeColor("Free"));
-    for (const type of types) {
-      const color = resolveColor(typeColor(type));
-      const solid = type === "Unusable" ? hatch(context, free, color) : color;
-      this.fills.push(solid, hatch(context, free, color));
-      this.inks.push(resolveColor(typeInk(type)), this.tokens.ink);
-      this.letters.push(TYPE_MARKS[type]?.letter ?? "?", TYPE_MARKS[type]?.letter ?? "?");
-    }
+    this.grounds = new Uint32Array(DIMMED * 2).fill(toPixel(this.tokens.raised));
+    this.lines = this.grounds.slice();
+    types.forEach((type, number) => this.#add(type, number));
   }
-}
 
-function toColor(token) {
-  return resolveColor(`var(${token})`);
+  #add(type, number) {
+    const free = resolveColor(typeColor("Free"));
+    const color = resolveColor(typeColor(type));
+    const faint = mixColors(free, color, HATCH_INK);
+    const looks = [type === "Unusable" ? [free, color] : [color, color], [free, faint]];
+    looks.forEach(([ground, line], isReserved) => {
+      const code = number * 2 + isReserved;
+      this.grounds[code] = toPixel(ground);
+      this.lines[code] = toPixel(line);
+      this.grounds[code + DIMMED] = toPixel(mixColors(this.tokens.surface, ground, DIM));
+      this.lines[code + DIMMED] = toPixel(mixColors(this.tokens.surface, line, DIM));
+    });
+    const hatched = type === "Unusable" ? this.tokens.ink : resolveColor(typeInk(type));
+    this.inks.push(hatched, this.tokens.ink);
+    this.letters.push(TYPE_MARKS[type]?.letter ?? "?", TYPE_MARKS[type]?.letter ?? "?");
+  }
 }
 
 /** Return a colour as a canvas takes it: what an element has of it, since light-dark() means nothing to a canvas. */
@@ -44,31 +57,28 @@ function resolveColor(value) {
   return color;
 }
 
-/** Make a pattern of diagonal lines. */
-function hatch(context, ground, color) {
-  const tile = h("canvas", { width: HATCH, height: HATCH });
-  const pen = tile.getContext("2d");
-  pen.fillStyle = ground;
-  pen.fillRect(0, 0, HATCH, HATCH);
-  pen.strokeStyle = color;
-  pen.lineWidth = 1.4;
-  pen.globalAlpha = 0.75;
-  for (const shift of [-HATCH, 0, HATCH]) {
-    pen.beginPath();
-    pen.moveTo(shift - 1, HATCH + 1);
-    pen.lineTo(shift + HATCH + 1, -1);
-    pen.stroke();
-  }
-  return context.createPattern(tile, "repeat");
+function readParts(color) {
+  return color.match(/[\d.]+/g).slice(0, 3).map(Number);
+}
+
+function mixColors(ground, color, part) {
+  const [below, above] = [ground, color].map(readParts);
+  return `rgb(${above.map((value, at) => Math.round(value * part + below[at] * (1 - part))).join(", ")})`;
+}
+
+/** Return a colour as one number, as the pixels of a canvas have it in memory (all browsers are little-endian). */
+function toPixel(color) {
+  const [red, green, blue] = readParts(color);
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
 /** What covers each column of pixels of a line: how much of it is mapped, and by what most. */
 class Columns {
   constructor(count) {
     this.covered = new Float32Array(count);
-    this.codes = new Uint8Array(count).fill(255);
+    this.codes = new Uint8Array(count).fill(NO_CODE);
     this.most = new Float32Array(count);
-    this.grounds = new Uint8Array(count).fill(255);
+    this.grounds = new Uint8Array(count).fill(NO_CODE);
     this.groundMost = new Float32Array(count);
   }
 
@@ -115,37 +125,35 @@ function fillColumns(track, view, count) {
 /** Paint one track into rows. `rows` has width, count, tops, height and ratio, in pixels of the device. */
 function paintTrack(context, colors, track, view, rows, only) {
   const columns = fillColumns(track, view, rows.width * rows.count);
+  const image = context.createImageData(rows.width, rows.height);
+  const pixels = new Uint32Array(image.data.buffer);
   for (let row = 0; row < rows.count; row += 1) {
-    const top = rows.tops[row];
-    paintRuns(columns, row * rows.width, rows.width, (at) => columns.grounds[at], (code, left, width) => {
-      context.fillStyle = code === 255 ? colors.tokens.raised : colors.fills[code];
-      context.fillRect(left, top, width, rows.height);
-    });
-    const look = (at) => columns.codes[at] * 8 + Math.round(columns.height(at) * PARTIAL_STEPS);
-    paintRuns(columns, row * rows.width, rows.width, look, (key, left, width) => {
-      const part = key % 8;
-      const code = key >> 3;
-      if (part === 0 || code === 255) return;
-      const height = Math.max((rows.height * part) / PARTIAL_STEPS, rows.height * LEAST_PART);
-      context.globalAlpha = only === null || code >> 1 === only ? 1 : DIM;
-      context.fillStyle = colors.fills[code];
-      context.fillRect(left, top + rows.height - height, width, height);
-      context.globalAlpha = 1;
-    });
+    paintRow(pixels, columns, row, rows, colors, only);
+    context.putImageData(image, 0, rows.tops[row]);
   }
   paintNames(context, colors, track, view, rows, only);
 }
 
-/** Call `paint` for each run of columns of a row that look the same. */
-function paintRuns(columns, start, width, look, paint) {
-  let left = 0;
-  let key = look(start);
-  for (let at = 1; at <= width; at += 1) {
-    const next = at < width ? look(start + at) : null;
-    if (next === key) continue;
-    paint(key, left, at - left);
-    left = at;
-    key = next;
+/** Write the pixels of one row: of each column what covers it from below, and above that what it stands on. */
+function paintRow(pixels, columns, row, rows, colors, only) {
+  const { width, height, ratio } = rows;
+  const tops = new Uint16Array(width);
+  const looks = new Uint16Array(width);
+  for (let x = 0; x < width; x += 1) {
+    const code = columns.codes[row * width + x];
+    tops[x] = code === NO_CODE ? height : Math.round(height * (1 - columns.height(row * width + x)));
+    looks[x] = only === null || code >> 1 === only ? code : code + DIMMED;
+  }
+  const grounds = columns.grounds.subarray(row * width, (row + 1) * width);
+  const [step, line] = [Math.round(HATCH * ratio), Math.round(HATCH_LINE * ratio)];
+  let at = 0;
+  for (let y = 0; y < height; y += 1) {
+    let phase = y % step;
+    for (let x = 0; x < width; x += 1) {
+      const look = y >= tops[x] ? looks[x] : grounds[x];
+      pixels[at++] = phase < line ? colors.lines[look] : colors.grounds[look];
+      phase = phase + 1 === step ? 0 : phase + 1;
+    }
   }
 }
 

@@ -13,7 +13,6 @@ const WHEEL_LINE = 30; // pixels of a line, for wheels that count lines
 const LEAST_PAGES = 16; // in sight at the closest
 const CLICK_SLOP = 4;
 const PAN_STEP = 0.5;
-const SNAP_SHARE = 0.02;
 
 class MapView {
   #canvas = h("canvas", { "aria-hidden": "true" });
@@ -58,18 +57,11 @@ class MapView {
     this.#request();
   }
 
-  /** Bring a range of addresses into sight, with a margin around it. */
+  /** Bring a range of addresses into sight, with a part of it as a margin on both sides. */
   zoomTo(low, high, margin = 0.15) {
     const { layout } = this.#shown;
     const [from, to] = [layout.place(low), layout.place(high)];
-    const room = Math.max((to - from) * margin, this.#shown.least * SNAP_SHARE);
-    this.#setView(from - room, to + room);
-  }
-
-  /** Show exactly the line between two addresses, as a link has it. */
-  lookAt(low, high) {
-    const { layout } = this.#shown;
-    this.#setView(layout.place(low), layout.place(high));
+    this.#setView(from - (to - from) * margin, to + (to - from) * margin);
   }
 
   showAll() {
@@ -155,7 +147,7 @@ class MapView {
     const started = performance.now();
     const context = this.#context;
     const { layout, tracks, marks } = this.#shown;
-    this.#colors ??= new MapColors(context, this.options.types);
+    this.#colors ??= new MapColors(this.options.types);
     context.fillStyle = this.#colors.tokens.surface;
     context.fillRect(0, 0, this.#canvas.width, this.#canvas.height);
     tracks.forEach((track, number) => {
@@ -398,12 +390,4 @@ class MapView {
     }
     this.#setCursor({ track, item });
   }
-}
-
-/** Place a space on a layout. */
-function makeTrack(space, layout, label = "") {
-  const { from, to } = layout.placeAll(space);
-  const hasFolds = layout.pieces.length > 1;
-  const isFolded = (item) => hasFolds && Number(space.ends[item] - space.starts[item]) - (to[item] - from[item]) > 1;
-  return { space, from, to, isFolded, label };
 }
