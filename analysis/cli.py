@@ -40,6 +40,8 @@ COMMANDS = {
     "trend": "Tell of a series of snapshots whether a process leaks: what grows, how fast, and until when.",
     "compare": "Put many snapshots side by side: a row each, and which of them are odd.",
     "check": "Check a snapshot against budgets and a baseline, as in CI.",
+    "report": "Make one HTML file of any number of snapshots, to look at and to attach to a bug report.",
+    "view": "Look at snapshots in a browser: the page of `mmp report`, made in a temporary place and opened.",
     "dataset": "Keep snapshots as Parquet that grows as files arrive, and ask it in SQL.",
     "export": "Write one table of any number of snapshots to a file.",
     "convert": "Write what any readable files hold into one .mmp file, losing nothing.",

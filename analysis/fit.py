@@ -55,6 +55,11 @@ class FitAnswer:
     tightest: tuple[int, int] | None
     checks: tuple[Check, ...]
 
+    def _repr_html_(self) -> str:
+        from mmpscope.analysis.notebook import show_fit
+
+        return show_fit(self)
+
     @property
     def fits(self) -> bool:
         """Whether it is sure that the request succeeds."""

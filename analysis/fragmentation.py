@@ -45,6 +45,11 @@ class Fragmentation:
     windows: pa.Table
     requests: pa.Table
 
+    def _repr_html_(self) -> str:
+        from mmpscope.analysis.notebook import show_fragmentation
+
+        return show_fragmentation(self)
+
 
 def measure_external(sizes: Uints) -> float | None:
     """Return 1 - L/F, the part of the free space that the largest hole does not have; None where F is 0."""

@@ -59,6 +59,11 @@ class LoadedSnapshot:
     def __repr__(self) -> str:
         return f"<LoadedSnapshot {self.label}>"
 
+    def _repr_html_(self) -> str:
+        from mmpscope.analysis.notebook import show_snapshot
+
+        return show_snapshot(self)
+
     @cached_property
     def raw(self) -> Snapshot:
         """The snapshot as it was stored; FormatError where its bytes are damaged."""

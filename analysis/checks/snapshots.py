@@ -50,6 +50,11 @@ class CheckResult:
     baseline: tuple[str, ...]
     moved: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        from mmpscope.analysis.notebook import show_check
+
+        return show_check(self)
+
     @property
     def outcome(self) -> str:
         """Violated where one budget is; else cannot tell where one cannot be told; else ok."""

@@ -89,6 +89,11 @@ class DiffResult:
     map_count: tuple[MappingCount, MappingCount]
     scope: Scope
 
+    def _repr_html_(self) -> str:
+        from mmpscope.analysis.notebook import show_diff
+
+        return show_diff(self)
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed that can be compared; a row that is only in part unknown is no change."""

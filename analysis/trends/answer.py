@@ -69,6 +69,11 @@ class SeriesTrend:
     small: int
     notes: tuple[str, ...]
 
+    def _repr_html_(self) -> str:
+        from mmpscope.analysis.notebook import show_trend
+
+        return show_trend(self)
+
     @property
     def total(self) -> Row:
         """The row that decides: all memory of the process."""

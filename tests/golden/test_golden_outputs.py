@@ -95,6 +95,11 @@ def test_text_is_what_was_found_good(name: str, columns: int, compare: Compare) 
     compare(f"{name}.{columns}.txt", f"$ mmp {TEXTS[name]}\n{text}")
 
 
+def test_markdown_is_what_was_found_good(compare: Compare) -> None:
+    """The block for the text of an issue, which a tracker lays out."""
+    compare("report.md", _ask("report shop.mmp --markdown"))
+
+
 @pytest.mark.parametrize("name", JSON)
 def test_json_is_what_was_found_good(name: str, compare: Compare) -> None:
     """Programs of others read it: a change of this file is a change of docs/json.md."""

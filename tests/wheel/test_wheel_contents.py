@@ -30,6 +30,16 @@ def test_wheel_holds_every_module_and_nothing_else() -> None:
     assert all(top.endswith(".dist-info") for top in tops)
 
 
+def test_wheel_holds_what_a_page_is_made_of() -> None:
+    """Templates, scripts, styles and vendored libraries of `mmp report` are in the wheel, every one."""
+    folder = ROOT / "analysis" / "pages"
+    needed = {
+        p for part in ("templates", "static", "vendor") for p in (folder / part).glob("*") if p.is_file()
+    }
+    assert len(needed) > 3
+    assert {PurePosixPath("mmpscope") / p.relative_to(ROOT).as_posix() for p in needed} <= _files()
+
+
 def test_wheel_is_typed_and_has_both_commands() -> None:
     """py.typed is present in each package, and mmp and mmp-collect are installed."""
     assert {PurePosixPath(f"mmpscope/{p}/py.typed") for p in ("formats", "analysis", "collector")} <= _files()

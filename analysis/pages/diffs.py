@@ -1,0 +1,66 @@
+"""A comparison of two snapshots, as a page holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mmpscope.analysis.diffs.choice import Choice, choose_changes
+from mmpscope.analysis.diffs.schema import DIFF_TABLES
+from mmpscope.analysis.diffs.snapshots import DiffResult, diff
+from mmpscope.analysis.pages.says import say_of_diff
+from mmpscope.analysis.pages.schema import Diff
+from mmpscope.analysis.pages.snapshots import encode_mappings
+from mmpscope.analysis.pages.tables import Texts, encode_table, show_text
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.snapshot import LoadedSnapshot
+
+__all__ = ["PairDiff", "compare_pair", "encode_diff"]
+
+MOST_MOVERS = 200
+"""Movers that a page lists; the rest is the row of the word others, so that sums hold."""
+_MOST_ROWS = 2_000
+"""Rows of any other list: ranges, modules, threads."""
+
+
+@dataclass(frozen=True)
+class PairDiff:
+    """The comparison of two snapshots of a page, by their ids."""
+
+    a: int
+    b: int
+    result: DiffResult
+
+
+def compare_pair(ids: tuple[int, int], pair: tuple[LoadedSnapshot, LoadedSnapshot]) -> PairDiff:
+    """Compare two snapshots; the movers are those that `mmp diff` lists, and more of them."""
+    result = diff(*pair, limit=MOST_MOVERS)
+    chosen = choose_changes(result, (), Choice(MOST_MOVERS))
+    return PairDiff(*ids, replace(chosen, components=chosen.components.slice(0, 0)))
+
+
+def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
+    """Encode a comparison; tables that are too long are cut, which ``folded`` says."""
+    result = compared.result
+    tables = {name: table for name, table in result.to_tables().items() if name != "components"}
+    folded = [
+        f"{name}: {table.num_rows - _MOST_ROWS:,} of {table.num_rows:,} rows are left out"
+        for name, table in tables.items()
+        if table.num_rows > _MOST_ROWS
+    ]
+    return {
+        "a": compared.a,
+        "b": compared.b,
+        "says": show_text(say_of_diff(result.types, result.metric)),
+        "mode": result.mode,
+        "mode_reason": show_text(result.mode_reason),
+        "identity": {"verdict": result.identity.verdict, "reason": show_text(result.identity.reason)},
+        "metric": result.metric,
+        "mappings": [encode_mappings(count) for count in result.map_count],
+        "tables": {
+            name: encode_table(f"diff-{name}", DIFF_TABLES[name], table.slice(0, _MOST_ROWS), texts)
+            for name, table in tables.items()
+        },
+        "folded": folded,
+    }

@@ -1,0 +1,230 @@
+/* What changed between two snapshots: totals, types, what changed most, modules, threads. */
+
+const DIFF_ALWAYS = ["size", "committed", "private", "total_ws", "private_ws", "shareable_ws", "shared_ws"];
+const WORD_SIGNS = { new: "+", gone: "−", grown: "▲", shrunk: "▼", changed: "≠", moved: "→", same: "=", rebuilt: "↻", others: "…" };
+const DIFF_LISTS = [
+  ["ranges", "Ranges of addresses"],
+  ["modules", "Modules"],
+  ["threads", "Threads"],
+  ["matching", "How the two were matched"],
+  ["largest_free", "Largest free block"],
+];
+
+/** Show the comparison of the pair that is chosen. */
+function mountDiff(host, app) {
+  const answer = h("div", {});
+  const pickers = makePairPickers(app);
+  if (pickers !== null) host.append(pickers.element);
+  host.append(answer);
+  let shown = null;
+  async function update() {
+    const pair = choosePair(app);
+    pickers?.update(pair);
+    const key = `${pair.join("-")} ${app.state.get("unit")} ${app.state.get("type")} ${app.state.get("all")}`;
+    if (key === shown) return;
+    shown = key;
+    const diff = await findDiff(app, pair);
+    if (key !== shown) return;
+    answer.replaceChildren();
+    drawDiff(answer, app, diff);
+  }
+  update();
+  app.state.subscribe(["diff", "unit", "type", "all"], update);
+}
+
+/** Return the pair to compare: the chosen one, else the first that the page holds, else the first and the last. */
+function choosePair(app) {
+  const { snapshots, diffs } = app.page;
+  const chosen = app.state.get("diff");
+  if (chosen !== null && chosen.every((id) => id < snapshots.length)) return chosen;
+  return diffs.length > 0 ? [diffs[0].a, diffs[0].b] : [0, snapshots.length - 1];
+}
+
+function makePairPickers(app) {
+  const { snapshots } = app.page;
+  if (snapshots.length < 2) return null;
+  const choices = snapshots.map(({ id, head }) => [String(id), `${id + 1}: ${shortenTime(head.time)}`]);
+  const choose = (place) => (value) => {
+    const pair = [...choosePair(app)];
+    pair[place] = Number(value);
+    app.state.set({ diff: pair });
+  };
+  const [before, after] = [makeSelect("Before", choices, choose(0)), makeSelect("After", choices, choose(1))];
+  const element = h("div", { class: "tools" }, h("span", {}, "From"), before, h("span", {}, "to"), after);
+  const update = (pair) => {
+    before.value = String(pair[0]);
+    after.value = String(pair[1]);
+  };
+  return { element, update };
+}
+
+function drawDiff(host, app, diff) {
+  const unit = app.state.get("unit") ?? "auto";
+  if (diff.says) host.append(h("p", { class: "says" }, diff.says));
+  host.append(h("p", { class: "about" }, `${diff.mode === "summaries" ? "" : `mode ${diff.mode}: `}${diff.mode_reason}`));
+  host.append(h("div", { class: "pair" }, drawTotals(app, diff, unit), drawTypes(app, diff.tables.types, unit)));
+  const movers = diff.tables.joined ?? (diff.tables.movers && joinSides(diff.tables.movers, diff.mode !== "same"));
+  if (movers?.rows) {
+    host.append(h("h3", {}, `What changed most, by ${diff.metric.replaceAll("_", " ")}`));
+    drawMovers(host, app, diff.metric, movers);
+  }
+  for (const [name, title] of DIFF_LISTS) {
+    if (diff.tables[name]?.rows) host.append(drawMore(app, diff.tables[name], name, title));
+  }
+  for (const note of diff.folded) host.append(h("p", { class: "note" }, note));
+}
+
+function drawTotals(app, diff, unit) {
+  const { totals } = diff.tables;
+  const rows = Array.from({ length: totals.rows }, (_, at) => totals.row(at)).filter(
+    ({ metric, delta }) => DIFF_ALWAYS.includes(metric) || (delta !== null && delta !== 0),
+  );
+  const largest = Math.max(...rows.map(({ delta }) => Math.abs(Number(delta ?? 0))), 1);
+  const body = rows.map((row) => drawTotal(app, row, largest, unit));
+  body.push(drawMappings(diff.mappings));
+  const heads = ["Before", "After", "Change"].map((text) => h("th", { scope: "col", class: "number" }, text));
+  const head = h("tr", {}, h("th", { scope: "col" }, "Total"), heads, h("td", {}));
+  const table = h("table", { class: "data" }, h("thead", {}, head), h("tbody", {}, body.filter(Boolean)));
+  return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Totals" }, table);
+}
+
+function drawTotal(app, row, largest, unit) {
+  const side = (value, partial) =>
+    h("td", { class: "number", title: explainValue(value, "bytes") }, `${partial ? "≥ " : ""}${formatBytes(value, unit)}`);
+  const column = app.snapshot().summary.columns.find(({ name }) => name === row.metric);
+  const note = row.note ? h("small", { class: "muted" }, ` ${row.note}`) : null;
+  return h(
+    "tr",
+    { data: { metric: row.metric } },
+    h("th", { scope: "row", title: app.define("summary", row.metric) }, column?.title ?? row.metric),
+    side(row.a, row.partial_a),
+    side(row.b, row.partial_b),
+    drawChange(row.delta, "delta", unit),
+    h("td", { class: "text" }, drawChangeBar(row.delta, largest), note),
+  );
+}
+
+function drawMappings([before, after]) {
+  if (before.count === null || after.count === null || before.applies === false) return null;
+  const cells = [before.count, after.count].map((value) => h("td", { class: "number" }, formatCount(value)));
+  const limit = after.limit === null ? "" : `of at most ${formatCount(after.limit)}`;
+  const delta = subtractExact(after.count, before.count);
+  return h("tr", {}, h("th", { scope: "row" }, "Mappings"), cells, drawChange(delta, "count"), h("td", { class: "text muted" }, limit));
+}
+
+function drawChange(value, unit, size) {
+  const text = unit === "delta" ? formatValue(value, "delta", size) : formatChange(value, formatCount);
+  return h("td", { class: `number ${changeClass(value)}`, title: explainValue(value, unit) }, text);
+}
+
+function changeClass(value) {
+  if (value === null || BigInt(value) === 0n) return "zero";
+  return BigInt(value) > 0n ? "up" : "down";
+}
+
+function drawChangeBar(value, largest) {
+  const bar = h("span", { class: `change ${changeClass(value)}`, "aria-hidden": "true" });
+  bar.style.setProperty("width", `${(Math.abs(Number(value ?? 0)) / largest) * 6}em`);
+  return bar;
+}
+
+function drawTypes(app, types, unit) {
+  const names = [...DIFF_ALWAYS, "blocks"].filter((name) => types.has(`${name}_delta`));
+  const rows = types.column("type").map((type, row) => ({ type, row }));
+  const changed = rows.filter(({ type, row }) => type !== "Total" && names.some((name) => types.column(`${name}_delta`)[row]));
+  if (changed.length === 0) return h("p", { class: "note" }, "No type of memory changed.");
+  const titles = names.map((name) => app.snapshot().summary.columns.find((column) => column.name === name)?.title ?? name);
+  const heads = titles.map((title) => h("th", { scope: "col", class: "number" }, title));
+  const body = changed.map(({ type, row }) => {
+    const cells = names.map((name) => drawTypeChange(types, name, row, unit));
+    const chosen = app.state.get("type") === type ? "chosen" : "";
+    return h("tr", { class: chosen }, h("th", { scope: "row" }, makeMark(type), ` ${type}`), cells);
+  });
+  const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Change by type"), heads)), h("tbody", {}, body));
+  return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Change by type" }, table);
+}
+
+function drawTypeChange(types, name, row, unit) {
+  const side = (end) => types.column(name + end)[row];
+  const applies = name !== "blocks" || side("_a") !== null || side("_b") !== null;
+  if (!applies) return h("td", { class: "number", title: "does not apply" }, NOT_APPLICABLE);
+  return drawChange(side("_delta"), name === "blocks" ? "count" : "delta", unit);
+}
+
+function drawMovers(host, app, metric, table) {
+  const type = app.state.get("type");
+  const kept = type === null ? table : filterTable(table, (row) => row.type === type || row.word === "others");
+  if (!kept.rows) {
+    host.append(h("p", { class: "note" }, `Nothing of type ${type} is among it.`));
+    return;
+  }
+  const place = h("div", { id: "movers" });
+  host.append(place);
+  mountList(place, app, kept, {
+    label: "What changed most",
+    main: listMoverColumns(metric),
+    fill: { word: fillWord, address: fillPlace },
+    onSelect: (row) => selectAddress(app, kept.column("address")[row]),
+  });
+}
+
+function listMoverColumns(metric) {
+  const deltas = new Set([metric, ...DIFF_ALWAYS, "swap", "lazyfree", "thp"].map((name) => `${name}_delta`));
+  return ["word", "type", "address", ...deltas, "what", "match", "confidence", "note", "protection", "details"];
+}
+
+/** Join the two sides of each change: what is there after, else what was there before. */
+function joinSides(movers, matched) {
+  const either = (name) => movers.column(`${name}_b`).map((value, row) => value ?? movers.column(`${name}_a`)[row]);
+  const text = (name, title) => ({ name, title, unit: "text" });
+  const columns = [text("word", "Word"), text("type", "Type"), { name: "address", title: "Address", unit: "address" }];
+  const data = { word: movers.column("word"), type: either("type"), address: either("address") };
+  for (const { name, title } of movers.columns.filter((column) => column.name.endsWith("_delta"))) {
+    if (!movers.column(name).some((value) => value !== null && value !== 0)) continue;
+    columns.push({ name, title: title.replace(/^Δ /, ""), unit: "delta" });
+    data[name] = movers.column(name);
+  }
+  for (const name of ["unit", "match", "confidence", "note"]) {
+    if (!matched && name !== "note") continue;
+    const shown = name === "unit" ? "what" : name;
+    columns.push(text(shown, shown[0].toUpperCase() + shown.slice(1)));
+    data[shown] = movers.column(name);
+  }
+  columns.push(text("protection", "Protection"), text("details", "Details"));
+  Object.assign(data, { protection: either("protection"), details: nameRest(movers, either("details")) });
+  return makeTable(movers.name, columns, data);
+}
+
+function nameRest(movers, details) {
+  const folded = movers.column("rows");
+  return details.map((text, row) => (movers.column("word")[row] === "others" ? `${formatCount(folded[row])} more changes` : text));
+}
+
+function filterTable(table, keep) {
+  const rows = Array.from({ length: table.rows }, (_, row) => row).filter((row) => keep(table.row(row)));
+  const data = Object.fromEntries(table.columns.map(({ name }) => [name, rows.map((row) => table.column(name)[row])]));
+  return makeTable(table.name, table.columns, data);
+}
+
+function fillWord(cell, row, value) {
+  cell.replaceChildren(h("span", { class: `word ${value}`, "aria-hidden": "true" }, WORD_SIGNS[value] ?? ""), ` ${value}`);
+}
+
+/** Draw an address; what has none, as page tables and the folded rest, has nothing there to be unknown. */
+function fillPlace(cell, row, value, wanted) {
+  fillMarked(cell, value === null ? "" : formatAddress(value), wanted);
+}
+
+function drawMore(app, table, name, title) {
+  const place = h("div", {});
+  const more = h("details", {}, h("summary", {}, `${title} (${formatCount(table.rows)})`), place);
+  const fill = { word: fillWord };
+  const show = () => mountList(place, app, table, { label: `${title} that differ`, fill });
+  more.addEventListener("toggle", show, { once: true });
+  return more;
+}
+
+/** Select the region at an address of the page's data, if there is one. */
+function selectAddress(app, address) {
+  if (address !== null && address !== undefined) app.state.set({ sel: BigInt(address) });
+}

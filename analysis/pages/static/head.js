@@ -1,0 +1,128 @@
+/* What the page is about: process, machine, moment, what is not known; and the bar with what a reader chooses. */
+
+const THEMES = ["auto", "light", "dark"];
+const UNIT_CHOICES = [
+  ["auto", "Units: auto"],
+  ["KiB", "Units: KiB"],
+  ["bytes", "Units: bytes"],
+];
+
+/** Show the head of the snapshot that is chosen. */
+function mountHead(host, app) {
+  const title = document.querySelector("h1");
+  function update() {
+    const { head, label, says } = app.snapshot();
+    title.textContent = nameSnapshot(head);
+    const about = [head.time, label, head.os, `from ${head.source}`].filter(Boolean).join(" · ");
+    const facts = head.facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+    const said = app.snapshot().id === app.page.shown ? null : h("p", { class: "says" }, says);
+    showSaid(app, said === null);
+    const notes = [...app.page.notes, ...app.page.folded, ...head.notes].map((note) => h("p", { class: "note" }, note));
+    host.replaceChildren(
+      ...[said, h("p", { class: "about" }, about), ...notes].filter(Boolean),
+      h("details", {}, h("summary", {}, "More about this process"), h("dl", { class: "facts" }, facts)),
+      ...listMissing(head.missing),
+    );
+  }
+  update();
+  app.state.subscribe(["snapshot"], update);
+}
+
+/** Show or hide the sentence about the snapshot that the page shows first: it is not about any other. */
+function showSaid(app, shown) {
+  const { says } = app.page.snapshots[app.page.shown];
+  for (const place of document.querySelectorAll("#head > .says")) {
+    if (place.textContent === says) place.hidden = !shown;
+  }
+}
+
+function nameSnapshot(head) {
+  const pid = head.pid === null ? "" : ` (pid ${head.pid})`;
+  return `${head.process ?? "unknown process"}${pid}${head.host ? ` on ${head.host}` : ""}`;
+}
+
+function listMissing(missing) {
+  if (missing.length === 0) return [];
+  const rows = missing.map(({ item, state, reason }) => {
+    const why = reason ? `: ${reason}` : "";
+    return h("li", {}, h("b", {}, item), ` is ${state}${why}`);
+  });
+  const text = `${missing.length} ${missing.length === 1 ? "fact is" : "facts are"} not known`;
+  return [h("details", {}, h("summary", {}, text), h("ul", {}, rows))];
+}
+
+/** Put the bar below the head: sections, the snapshot, the filter, units, theme. */
+function mountBar(app) {
+  const links = h("div", { class: "links" }, listSections().map(([id, text]) => makeLink(app, id, text)));
+  const chip = makeButton("", "Show all types", () => app.state.set({ type: null }), { class: "chip" });
+  const unit = makeSelect("Units", UNIT_CHOICES, (value) => app.state.set({ unit: value === "auto" ? null : value }));
+  const picker = makePicker(app);
+  const choices = h("div", { class: "choices" }, chip, picker?.element, unit, makeThemeButton());
+  const bar = h("nav", { id: "bar", "aria-label": "Page" }, links, choices);
+  document.getElementById("head").after(bar);
+  function update() {
+    const type = app.state.get("type");
+    chip.hidden = type === null;
+    chip.replaceChildren(makeMark(type), ` ${type} ✕`);
+    chip.setAttribute("aria-label", `Filtered by ${type ?? "nothing"}: show all types`);
+    unit.value = app.state.get("unit") ?? "auto";
+    picker?.update();
+  }
+  update();
+  app.state.subscribe(["type", "unit", "snapshot"], update);
+}
+
+function listSections() {
+  const sections = [...document.querySelectorAll("main > section")].filter((section) => !section.hidden);
+  return sections.map((section) => [section.id, section.querySelector("h2").textContent]);
+}
+
+function makeLink(app, id, text) {
+  const go = (event) => {
+    event.preventDefault();
+    app.state.set({ at: id });
+    document.getElementById(id).scrollIntoView();
+  };
+  return h("a", { href: `#at=${id}`, on: { click: go } }, text);
+}
+
+function makeSelect(label, choices, call) {
+  const options = choices.map(([value, text]) => h("option", { value }, text));
+  const select = h("select", { "aria-label": label, on: { change: () => call(select.value) } }, options);
+  return select;
+}
+
+function makePicker(app) {
+  const { snapshots } = app.page;
+  if (snapshots.length < 2) return null;
+  const choices = snapshots.map(({ id, head }) => [String(id), `${id + 1} of ${snapshots.length}: ${shortenTime(head.time)}`]);
+  const select = makeSelect("Snapshot", choices, (value) => app.state.set({ snapshot: Number(value) }));
+  const step = (by) => app.state.set({ snapshot: Math.min(snapshots.length - 1, Math.max(0, app.snapshot().id + by)) });
+  const before = makeButton("‹", "Snapshot before ( [ )", () => step(-1));
+  const after = makeButton("›", "Snapshot after ( ] )", () => step(1));
+  const element = h("span", { class: "picker" }, before, select, after);
+  return { element, update: () => (select.value = String(app.snapshot().id)) };
+}
+
+/** Shorten a time for a list of choices: all of them are UTC. */
+function shortenTime(time) {
+  return time.replace(/ UTC$/, "");
+}
+
+function makeThemeButton() {
+  const root = document.documentElement;
+  const button = makeButton("", "Change between the colours of the system, light and dark", turn, { class: "theme" });
+  function turn() {
+    const next = THEMES[(THEMES.indexOf(root.dataset.theme ?? "auto") + 1) % THEMES.length];
+    root.dataset.theme = next;
+    show();
+    window.dispatchEvent(new Event("themechange"));
+  }
+  function show() {
+    const theme = root.dataset.theme ?? "auto";
+    button.textContent = { auto: "◐ auto", light: "○ light", dark: "● dark" }[theme];
+  }
+  show();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => window.dispatchEvent(new Event("themechange")));
+  return button;
+}

@@ -1,0 +1,167 @@
+"""A report as Markdown for the text of an issue: at most 60 lines, and nothing in it that Markdown obeys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mmpscope.analysis.diffs.schema import OTHERS
+from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
+from mmpscope.analysis.pages.tables import list_rows, make_title
+from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size
+from mmpscope.analysis.reporters.names import shorten_middle
+
+if TYPE_CHECKING:
+    from mmpscope.analysis.pages.page_data import PageData
+    from mmpscope.analysis.pages.schema import Diff, Page, Snapshot
+
+__all__ = ["MOST_LINES", "render_markdown"]
+
+MOST_LINES = 60
+_FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
+_MOVED = ("size", "committed", "private", "total_ws")
+_MOVERS = 8
+_LARGEST = 6
+_MISSING = 3
+_NAME = 70
+"""Characters of a name: a table in an issue is about as wide as 100 columns."""
+_MARKUP = re.compile(r"[\\`*_\[\]<>|~&@#$]|:(?=[/\w])|(?<=www)\.")
+"""What Markdown or an issue tracker may obey within a line (CommonMark 0.31; GitHub's autolinks, mentions and
+emoji). Names stand in code spans, where nothing is obeyed."""
+_SHARE = 0.01
+"""A limit of which less than this share is used is not worth a line."""
+
+Row = dict[str, Any]
+
+
+def render_markdown(data: PageData) -> str:
+    """Write head, what stands out, changes, sums, the largest allocations and the room that is left."""
+    page = data.page
+    snapshot = page["snapshots"][page["shown"]]
+    parts = [
+        _write_head(page, snapshot),
+        *([_write_diff(page, page["diffs"][0])] if page["diffs"] else []),
+        _write_summary(page, snapshot),
+        _write_largest(data),
+        _write_limits(snapshot, page["texts"]),
+    ]
+    lines = [line for part in parts if part for line in ("", *part)][1:]
+    assert len(lines) <= MOST_LINES, "every part has a bound"
+    return "\n".join(lines) + "\n"
+
+
+def _write_head(page: Page, snapshot: Snapshot) -> list[str]:
+    head = snapshot["head"]
+    facts = [head["time"], _prose(head["os"] or "system unknown"), f"mmpscope {page['made']['version']}"]
+    if len(page["snapshots"]) > 1:
+        facts.append(f"{len(page['snapshots']):,} snapshots")
+    lines = [f"### Memory of {_name(page['title'])}", "", ", ".join(facts), ""]
+    lines += [f"- {_prose(sentence)}" for sentence in page["says"]]
+    lines += [f"- {_prose(note)}" for note in [*head["notes"], *page["notes"]][:2]]
+    missing = [f"{fact['item']}" for fact in head["missing"] if fact["state"] in ("partial", "unavailable")]
+    if missing:
+        more = f", and {len(missing) - _MISSING} more" if len(missing) > _MISSING else ""
+        lines.append(f"- not known: {_prose(', '.join(missing[:_MISSING]))}{more}")
+    return lines
+
+
+def _write_summary(page: Page, snapshot: Snapshot) -> list[str]:
+    """Write the types that there are; sums of what is known have a plus."""
+    rows = [row for row in list_rows(snapshot["summary"], page["texts"]) if row["size"]]
+    names = (*_FIGURES, "blocks")
+    cells = [[row["type"], *(show_summary_figure(row, name) for name in names)] for row in rows]
+    return _write_table(["Type", *map(make_title, names)], cells, texts=1)
+
+
+def _write_diff(page: Page, diff: Diff) -> list[str]:
+    """Write the types that changed, and the movers of both directions; the rest is one row, so sums hold."""
+    types = [row for row in list_rows(diff["tables"]["types"], page["texts"]) if _has_moved(row)]
+    movers = _fold(list_rows(diff["tables"]["movers"], page["texts"]))
+    cells = [[row["type"], "", *map(_change, _deltas(row))] for row in types]
+    cells += [[row["word"], _name(_describe(row)), *map(_change, _deltas(row))] for row in movers]
+    a, b = (page["snapshots"][diff[side]] for side in ("a", "b"))
+    told = f"From {_name(a['label'])} ({a['head']['time']}) to {_name(b['label'])} ({b['head']['time']})"
+    head = ["Change", "What", *map(make_title, _MOVED)]
+    return [f"{told}, {diff['mode']} process:", "", *_write_table(head, cells, texts=2)]
+
+
+def _has_moved(row: Row) -> bool:
+    return row["type"] == "Total" or any(_deltas(row))
+
+
+def _deltas(row: Row) -> list[int | None]:
+    return [row[f"{name}_delta"] for name in _MOVED]
+
+
+def _fold(rows: Sequence[Row]) -> list[Row]:
+    """Keep the first movers of which something shows; add up all others, those that the page folded too."""
+    moved = [row for row in rows if any(_deltas(row)) and row["word"] != OTHERS][:_MOVERS]
+    rest = [row for row in rows if row not in moved]
+    sums: Row = {f"{name}_delta": _add(row[f"{name}_delta"] for row in rest) for name in _MOVED}
+    if not any(value != 0 for value in sums.values()):
+        return moved
+    return [*moved, {"word": OTHERS, "unit": f"{sum(row['rows'] for row in rest):,} more", **sums}]
+
+
+def _add(values: Iterable[int | None]) -> int | None:
+    known = list(values)
+    return None if None in known else sum(value or 0 for value in known)
+
+
+def _describe(row: Row) -> str:
+    if row.get("unit"):
+        return str(row["unit"])
+    sides = [row.get(f"{name}_{side}") for side in "ba" for name in ("details", "type")]
+    return next((str(text) for text in sides if text), "")
+
+
+def _write_largest(data: PageData) -> list[str]:
+    table = data.shown["allocations"]
+    if table is None:
+        return []
+    rows = list_rows(table, data.shown["texts"])
+    rows = sorted(rows, key=lambda row: (-(row["committed"] or 0), -row["size"]))[:_LARGEST]
+    cells = [
+        [f"`{show_address(row['address'])}`", row["type"] or "", _name(row["details"] or "")]
+        + [show_bytes(row[name]) for name in _MOVED]
+        for row in rows
+    ]
+    return _write_table(["Largest allocations", "Type", "What", *map(make_title, _MOVED)], cells, texts=3)
+
+
+def _write_limits(snapshot: Snapshot, texts: Sequence[str]) -> list[str]:
+    """Write the limits that are in sight; how much room is left, the head says."""
+    lines = []
+    for row in list_rows(snapshot["limits"], texts):
+        if row["maximum"] and row["used"] is not None and row["used"] >= _SHARE * row["maximum"]:
+            show = show_size if row["unit"] == "bytes" else show_count
+            lines.append(f"- {_prose(row['limit'])}: {show(row['used'])} of {show(row['maximum'])}")
+    return lines
+
+
+def _write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> list[str]:
+    """Write a table whose first ``texts`` columns are names, the others numbers."""
+    rule = ["---"] * texts + ["--:"] * (len(heads) - texts)
+    return [f"| {' | '.join(line)} |" for line in ([*heads], rule, *rows)]
+
+
+def _name(text: str) -> str:
+    """Write a name as a code span, so that nothing in it is obeyed, and not longer than a table is wide.
+
+    A bar ends a cell even in a code span (GitHub Flavored Markdown, 4.10), so it is escaped.
+    """
+    if not text:
+        return ""
+    shown = shorten_middle(text, _NAME).replace("|", "\\|")
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    fence, gap = "`" * (longest + 1), " " if longest else ""
+    return f"{fence}{gap}{shown}{gap}{fence}"
+
+
+def _prose(text: str) -> str:
+    return _MARKUP.sub(lambda hit: "\\" + hit[0], text)
+
+
+def _change(value: int | None) -> str:
+    return show_bytes(value, sign=True)

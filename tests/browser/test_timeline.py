@@ -1,0 +1,168 @@
+"""The timeline of a report: areas by type that add up, clicks that show a snapshot, drags that compare two."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from support.browser import OpenPage, open_report
+from support.mmp_command import run_mmp
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.real
+
+LEAK = Path(__file__).parents[2] / "samples" / "linux-rounds-leak-v1.0.mmp.gz"
+LAST = 59
+
+
+@pytest.fixture
+def leak(report_of: Callable[..., Path]) -> Path:
+    """The report of sixty snapshots of a program that leaks."""
+    return report_of(LEAK)
+
+
+@contextmanager
+def _open(browser: Browser, path: Path, fragment: str = "", width: int = 1280) -> Iterator[OpenPage]:
+    """Open a page, wait until the timeline is painted, and find its console empty at the end."""
+    with open_report(browser, path, fragment, width=width) as opened:
+        opened.page.wait_for_selector(".timeline[data-painted] .u-over")
+        yield opened
+        assert opened.messages == []
+
+
+def _summarize(number: int) -> dict[str, dict[str, Any]]:
+    """Return the rows of `mmp summary` of one snapshot, by type."""
+    document = json.loads(run_mmp("summary", f"{LEAK}#{number}", "--json").out)
+    return {row["type"]: row for row in document["rows"]}
+
+
+def _read_legend(opened: OpenPage) -> dict[str, str]:
+    """Return the exact bytes beside each type of the legend."""
+    script = "all => all.map(each => [each.childNodes[1].textContent.trim(), each.querySelector('b').title])"
+    return dict(opened.page.locator("#timeline .legend > span").evaluate_all(script))
+
+
+def _find_place(opened: OpenPage, part: float) -> tuple[float, float]:
+    """Return the point of the page that is a part of the way along the chart."""
+    over = opened.page.locator("#timeline .u-over")
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box is not None
+    return box["x"] + part * (box["width"] - 1), box["y"] + box["height"] / 2
+
+
+def _wait_for_choice(opened: OpenPage, choice: str) -> None:
+    opened.page.wait_for_function("choice => location.hash.slice(1).split('&').includes(choice)", arg=choice)
+
+
+def _check_legend(opened: OpenPage, number: int, figure: str) -> None:
+    rows = _summarize(number)
+    told = _read_legend(opened)
+    assert len(told) > 3
+    assert told == {type_: f"{rows[type_][figure]:,} bytes" for type_ in told}
+    shown = sum(rows[type_][figure] for type_ in told)
+    assert shown == rows["Total"][figure]
+
+
+def test_areas_are_the_types_of_the_command_and_add_up(browser: Browser, leak: Path) -> None:
+    """What the legend tells of the snapshot shown is `mmp summary` to the byte, and its sum is the total."""
+    with _open(browser, leak) as opened:
+        _check_legend(opened, LAST, "private")
+
+
+@pytest.mark.parametrize("figure", ["total_ws", "committed", "size"])
+def test_other_figures_can_be_chosen(browser: Browser, leak: Path, figure: str) -> None:
+    """Working set, committed and address space are drawn likewise, and the choice is in the link."""
+    with _open(browser, leak) as opened:
+        opened.page.get_by_label("Figure").select_option(figure)
+        _wait_for_choice(opened, f"time=0.{figure}")
+        _check_legend(opened, LAST, figure)
+
+
+def test_a_click_shows_the_snapshot_there(browser: Browser, leak: Path) -> None:
+    """A click at the left edge loads the first snapshot into all views: summary, legend and map."""
+    total = _summarize(0)["Total"]["private"]
+    with _open(browser, leak) as opened:
+        opened.page.mouse.click(*_find_place(opened, 0.001))
+        _wait_for_choice(opened, "s=0")
+        cell = opened.page.locator('.summary tr[data-type="Total"] [data-column="private"]')
+        assert cell.get_attribute("title") == f"{total:,} bytes"
+        opened.wait("#0", "#head")
+        _check_legend(opened, 0, "private")
+
+
+def test_a_drag_compares_the_two_moments(browser: Browser, leak: Path) -> None:
+    """A drag from the first quarter to the end compares these two, whichever way it goes."""
+    for ends in [(0.25, 0.999), (0.999, 0.25)]:
+        with _open(browser, leak) as opened:
+            opened.page.mouse.move(*_find_place(opened, ends[0]))
+            opened.page.mouse.down()
+            opened.page.mouse.move(*_find_place(opened, 0.6))
+            opened.page.mouse.move(*_find_place(opened, ends[1]))
+            opened.page.mouse.up()
+            _wait_for_choice(opened, f"diff=15-{LAST}")
+            opened.wait("From 16 to 60: Private +", "#timeline .map-readout")
+            assert opened.page.get_by_label("Before").input_value() == "15"
+            assert opened.page.get_by_label("After").input_value() == str(LAST)
+
+
+def test_the_change_between_two_moments_is_exact(browser: Browser, leak: Path) -> None:
+    """The comparison told below the chart is the difference of the two totals."""
+    grown = _summarize(LAST)["Total"]["private"] - _summarize(10)["Total"]["private"]
+    with _open(browser, leak, f"#diff=10-{LAST}") as opened:
+        opened.wait(f"Private +{grown / 2**20 - 0.05:.1f} MiB", "#timeline .map-readout")
+        opened.page.get_by_role("button", name="See what changed").click()
+        _wait_for_choice(opened, "at=diff")
+
+
+def test_the_keyboard_does_the_same(browser: Browser, leak: Path) -> None:
+    """Home and Enter show the first snapshot; Shift with End and Enter compares it with the last."""
+    with _open(browser, leak) as opened:
+        opened.page.locator("#timeline .timeline").focus()
+        opened.page.keyboard.press("Home")
+        opened.page.keyboard.press("Enter")
+        _wait_for_choice(opened, "s=0")
+        opened.page.keyboard.press("Shift+End")
+        opened.page.keyboard.press("Enter")
+        _wait_for_choice(opened, f"diff=0-{LAST}")
+
+
+def test_verdicts_are_those_of_trend(browser: Browser, leak: Path) -> None:
+    """The sentence and the list of verdicts are what `mmp trend` finds, and the heap is marked as growing."""
+    document = json.loads(run_mmp("trend", LEAK, "--json").out)
+    verdicts = [(row["name"], row["verdict"]) for row in document["rows"] if row["scope"] == "type"]
+    with _open(browser, leak) as opened:
+        assert opened.texts("#timeline .says")[0].lower().startswith("growing: private +")
+        assert "▲ +1.6 GiB/h" in " ".join(opened.texts("#timeline .legend"))
+        opened.page.locator("#timeline details summary").click()
+        rows = opened.page.locator("#timeline details tbody tr").all_inner_texts()
+        for name, verdict in verdicts:
+            assert any(name in row and verdict in row for row in rows)
+
+
+def test_the_area_of_the_heap_is_where_the_figures_say(browser: Browser, leak: Path) -> None:
+    """Below the top of the last moment the chart has the colour of the heap, above it none of it."""
+    rows = _summarize(LAST)
+    heap = rows["Heap"]["private"] / rows["Total"]["private"]
+    script = (
+        "() => { const canvas = document.querySelector('.uplot canvas');"
+        " const x = Math.round(canvas.width * 0.94); const hit = [213, 94, 0];"
+        " const { data } = canvas.getContext('2d').getImageData(x, 0, 1, canvas.height); let found = 0;"
+        " for (let at = 0; at < data.length; at += 4) found += hit.every((part, n) => data[at + n] === part);"
+        " return found / document.querySelector('.u-over').clientHeight; }"
+    )
+    with _open(browser, leak) as opened:
+        share = opened.page.evaluate(script)
+        assert heap * 0.8 < share < heap
+
+
+def test_a_narrow_screen_holds_the_timeline(browser: Browser, leak: Path) -> None:
+    """At 400 pixels nothing runs over the side."""
+    with _open(browser, leak, width=400) as opened:
+        assert opened.page.evaluate("() => document.documentElement.scrollWidth") == 400
