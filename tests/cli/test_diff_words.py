@@ -98,7 +98,7 @@ def test_what_units_grew_by_is_said_below_their_table(tmp_path: Path) -> None:
     )
     text = " ".join(_draw(a, b, "--other", "--metric", "total_ws").split())
     units = "/opt/lib0.so r-xp, /opt/lib1.so r-xp, /opt/lib2.so r-xp and 2 more"
-    assert f"growth is only clean file pages: {units}" in text
+    assert f"net growth is only clean file pages: {units}" in text
 
 
 def test_f30_a_heap_that_was_given_back_is_called_that(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_f30_a_heap_that_was_given_back_is_called_that(tmp_path: Path) -> None:
     [row] = _ask(*sides)["rows"]
     assert (row["total_ws_delta"], row["effective_ws_delta"]) == (700 << 20, -20 << 20)
     text = " ".join(_draw(*sides, "--metric", "total_ws").split())
-    assert "growth is only LazyFree (MADV_FREE: given back" in text
+    assert "net growth is only LazyFree (MADV_FREE: given back" in text
     assert "Lazy" in text
 
 
