@@ -221,9 +221,10 @@ def _describe_limit(result: DiffResult) -> str:
 
 
 def _draw_types(result: DiffResult, screen: Screen) -> list[str]:
-    """Write the types of which anything changed; Total is said already."""
+    """Write the types of which anything changed that is shown; Total is said already."""
+    told = {*_ALWAYS, *_WHERE_CHANGED, result.metric, *(TITLES if screen.verbose else ()), "blocks"}
     parts = [row for row in result.types.to_pylist() if row["type"] != "Total"]
-    changed = [row for row in parts if any(row[f"{name}_delta"] for name in TITLES)]
+    changed = [row for row in parts if any(row[f"{name}_delta"] for name in told)]
     blocks = [
         NOT_APPLICABLE if row["type"] in _NO_REGIONS else show_count(row["blocks_delta"], sign=True)
         for row in changed

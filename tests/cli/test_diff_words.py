@@ -148,3 +148,10 @@ def test_what_changed_of_a_range_is_said(rights: bytes, inode: int, told: str, t
     text = _draw(a, b, "--same")
     assert f"1 range of addresses: {told} (-v lists them)" in text
     assert ("1 more changed only in backing or in figures that -v shows" in text) == (inode == 78)
+
+
+def test_a_type_that_changed_only_in_hidden_figures_is_no_row_of_zeros() -> None:
+    """Libraries whose PSS alone changed are listed by -v, which shows PSS."""
+    zeros = re.compile(r"^(Image|Heap|Stack)( +0)+$", re.MULTILINE)
+    assert not zeros.search(_draw(BEFORE, AFTER))
+    assert re.search(r"^Image .*[+-]\d", _draw(BEFORE, AFTER, "-v", columns=240), re.MULTILINE)
