@@ -155,3 +155,10 @@ def test_a_type_that_changed_only_in_hidden_figures_is_no_row_of_zeros() -> None
     zeros = re.compile(r"^(Image|Heap|Stack)( +0)+$", re.MULTILINE)
     assert not zeros.search(_draw(BEFORE, AFTER))
     assert re.search(r"^Image .*[+-]\d", _draw(BEFORE, AFTER, "-v", columns=240), re.MULTILINE)
+
+
+def test_growth_of_another_figure_among_the_others_is_told() -> None:
+    """Ranked by private memory, shared pages are in the folded row: a line says so, and how to list them."""
+    told = "others have the largest change of Total WS (+16,452): --metric total_ws lists it"
+    assert told in _draw(BEFORE, AFTER, "--top", "1", columns=160)
+    assert "others have" not in _draw(BEFORE, AFTER, columns=160)
