@@ -34,9 +34,10 @@ def find_estimates(snapshot: LoadedSnapshot) -> dict[str, str]:
     if not raw.rows:
         return {}
     family, figures = find_family(raw), snapshot.classified.columns
+    judged = RawColumns(snapshot.regions) if family.judges_types else raw
     return {
         name: reason
-        for name, reason in family.judge_estimates(raw).items()
+        for name, reason in family.judge_estimates(judged).items()
         if name not in family.needs or figures.numbers(name).is_known.any()
     }
 

@@ -33,7 +33,8 @@ class Family:
     """What a family of columns does in its own way.
 
     ``compute_figures`` takes raw columns, sizes, page size and rights, and notes faults. ``needs`` tells why
-    a figure is null, ``judge_estimates`` which ones (and which types) are known and yet not exact.
+    a figure is null, ``judge_estimates`` which ones (and which types) are known and yet not exact; where it
+    ``judges_types`` it takes classified regions, else raw columns will do.
     ``estimated_types`` are those rows of a summary whose ``committed`` and ``private`` may be estimates.
     ``describe_parts`` adds to the details what tells the parts of one allocation from each other.
     """
@@ -49,6 +50,7 @@ class Family:
     judge_estimates: Callable[[RawColumns], Mapping[str, str]]
     describe_parts: Callable[[Text, Layout, Classes, Surroundings], Text] = _add_nothing
     estimated_types: tuple[str, ...] = ("Total", *TYPES)
+    judges_types: bool = False
 
 
 _HOMES = {

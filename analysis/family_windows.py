@@ -81,4 +81,5 @@ FAMILY = Family(
     judge_estimates,
     describe_sections,
     ("Image", "Mapped File", "Shareable"),
+    judges_types=True,
 )

@@ -78,6 +78,7 @@ def _as_number(fact: Fact) -> int | None:
 
 
 _DELETED = " (deleted)"
+_UNKNOWN = "an unknown program"
 """What the kernel appends to the name of a program that was replaced while it ran."""
 _NAMES = {
     "boot": "boot id",
@@ -111,9 +112,10 @@ def compare_instances(a: LoadedSnapshot, b: LoadedSnapshot) -> Comparison:
     needed = {field: name for field, name in _NAMES.items() if field != left_out}
     unknown = [name for field, name in needed.items() if None in (getattr(one, field), getattr(two, field))]
     if not unknown and _has_called_exec(a, b):
-        programs = [show_fact(side.process.get("exe")) or "an unknown program" for side in (a, b)]
-        told = f"one process that called exec: {programs[0]} in a and {programs[1]} in b"
-        return Comparison(DIFFERENT_INSTANCES, told)
+        one_path, two_path = (show_fact(side.process.get("exe")) for side in (a, b))
+        told = f"{one_path or _UNKNOWN} in a and {two_path or _UNKNOWN} in b"
+        told = f"{one_path}, again" if one_path and one_path == two_path else told
+        return Comparison(DIFFERENT_INSTANCES, f"one process that called exec: {told}")
     if unknown:
         return Comparison(UNPROVEN, f"not in both snapshots: {', '.join(unknown)}")
     return Comparison(SAME_INSTANCE, f"{', '.join(needed.values())} are alike")

@@ -17,6 +17,7 @@ Examples:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from mmpscope.analysis.errors import CannotTellError
+from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import LatestInputs, Listing, Manner, Reading, Running, Writing
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ def _choose(question: Question) -> Choice:
     from mmpscope.analysis.comparisons.answer import Choice, choose_by, choose_figure, choose_rows
     from mmpscope.analysis.comparisons.outliers import Sensitivity
 
+    if not math.isfinite(question.mads):
+        raise UsageError(f"--mads {question.mads} is no number. Write it as in --mads 8")
     return Choice(
         choose_by(question.by),
         choose_rows(question.where),

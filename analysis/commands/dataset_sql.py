@@ -13,6 +13,8 @@ Examples:
 
 from __future__ import annotations
 
+import signal
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -35,5 +37,10 @@ def run(
     from mmpscope.analysis.reporters.report import deliver
 
     check_output(writing.output or STDOUT, force=writing.force)
+    signal.signal(signal.SIGTERM, _end)  # so that DuckDB's temporary folder is taken away
     deliver([report_rows(sql, ask(Path(folder), sql))], writing, manner)
     return 0
+
+
+def _end(number: int, _: object) -> None:
+    sys.exit(128 + number)  # what a shell says of a process that a signal has ended

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -68,9 +69,12 @@ def _read_number(field: Field, value: str, text: str) -> float:
     if field.type != "float64":
         return parse_size(value, f"--where {text!r}")
     try:
-        return float(value)
+        number = float(value)
     except ValueError:
-        raise UsageError(f"--where {text!r}: {value!r} is no number") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"--where {text!r}: {value!r} is no number")
+    return number
 
 
 def keep_rows(table: pa.Table, conditions: Sequence[Condition]) -> pa.Table:

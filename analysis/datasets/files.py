@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from mmpscope.analysis.datasets.batches import Batch, FileRow, Gathering
 from mmpscope.analysis.loading import InputFile, OpenedInput, load_chosen, load_rules
 from mmpscope.analysis.remote import is_uri
 from mmpscope.analysis.rules import RULES_VERSION
-from mmpscope.formats.errors import FormatError, InputError
+from mmpscope.formats.errors import FormatError, InputError, TruncatedError
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -26,6 +27,9 @@ _SETTLED_NS = 2_000_000_000
 
 _MOST_SNAPSHOTS, _MOST_REGIONS = 64, 1 << 15
 """So many are classified together at most: more gain nothing, and take memory."""
+
+_APPENDED_TO = "mmp "
+"""The format of files that grow while they are whole up to their last frame: what was read of them stays."""
 
 State = tuple[int | None, int | None]
 """Size and time of the last change (ns since 1970) of a local file; None of any other."""
@@ -53,6 +57,10 @@ def find_state(path: str) -> State:
     except OSError:
         return None, None
     return found.st_size, found.st_mtime_ns
+
+
+def _has_grown(before: State, after: State) -> bool:
+    return before[0] is not None and after[0] is not None and before[0] < after[0]
 
 
 def read_batch(how: Reading, files: Sequence[InputFile]) -> Batch:
@@ -84,8 +92,11 @@ class _Reader:
         if before[1] is None or began - before[1] < _SETTLED_NS:
             row = replace(row, mtime_ns=None)
         content: str | None = None
+        is_appended_to = False
         try:
-            with open_hashed(file, partial=self._how.partial) as (opened, content):
+            with ExitStack() as stack:
+                opened, content = self._open(file, before, stack)
+                is_appended_to = opened.source.format.startswith(_APPENDED_TO)
                 if content not in self._contents:
                     self._contents.add(content)
                     self._read_snapshots(opened, content)
@@ -94,12 +105,24 @@ class _Reader:
             row = replace(row, error=str(error))
         except (InputError, OSError) as error:  # may be another time, and then without a change of the file
             row = replace(row, error=str(error), mtime_ns=None)
-        if find_state(location) != before:
+        after = find_state(location)
+        if is_appended_to and row.error is None and _has_grown(before, after):
+            row = replace(row, mtime_ns=None)  # the next build adds the rest
+        elif after != before:
             told = f"{file.path} changed while it was read. Build once more"
             row = replace(row, content=None, error=told, mtime_ns=None)
         if row.error is not None and content is not None:
             self._failed[content] = row.error
         self._files.append(row)
+
+    def _open(self, file: InputFile, before: State, stack: ExitStack) -> tuple[OpenedInput, str]:
+        """Open a file until the end of ``stack``; the torn end of one that is being written is no damage."""
+        try:
+            return stack.enter_context(open_hashed(file, partial=self._how.partial))
+        except TruncatedError:
+            if not _has_grown(before, find_state(file.locate(file.path))):
+                raise
+        return stack.enter_context(open_hashed(file, partial=True))
 
     def _read_snapshots(self, opened: OpenedInput, content: str) -> None:
         for number, snapshot in zip(opened.chosen, load_chosen(opened, self._rules), strict=True):

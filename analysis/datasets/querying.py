@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -36,7 +37,10 @@ _TYPES = {
 _ERRORS_SQL = """\
 SELECT input, error FROM files AS f WHERE error IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM files AS later WHERE later.input = f.input AND later.error IS NULL)"""
+_WITHOUT_TEXT = ("INTERVAL", "BIT")
 _NOTHING_ELSE = "A dataset is only read: give one SELECT"
+_GLANCE_S = 0.1
+"""How long Ctrl-C may wait where no signal ends a wait: on Windows."""
 
 
 def ask(root: Path, sql: str) -> pa.Table:
@@ -44,8 +48,11 @@ def ask(root: Path, sql: str) -> pa.Table:
 
     Whole numbers stay whole: uint64 where they fit, int64 where one is below 0, else text. What neither JSON
     nor CSV can hold (lists, structs, intervals) is text. Raises UsageError for what is no SELECT or is
-    refused by DuckDB, and without the extra; InputError where a part cannot be read.
+    refused by DuckDB, and without the extra; InputError where a part cannot be read. Ctrl-C, and whatever
+    else a handler of a signal raises, ends the work of DuckDB.
     """
+    if not _is_unicode(sql):
+        raise UsageError("the SQL is not UTF-8. Write other bytes as in '\\xff'::BLOB")
     with connect(root, _find_mentioned(sql)) as connection, _explaining(root):
         statements = connection.extract_statements(sql)
         if len(statements) != 1:
@@ -54,7 +61,48 @@ def ask(root: Path, sql: str) -> pa.Table:
         kind = statements[0].type.name
         if kind != "SELECT":
             raise UsageError(f"{kind} is refused. {_NOTHING_ELSE}")
-        return make_plain(connection.sql(statements[0].query).to_arrow_table())
+        return make_plain(_fetch(connection, statements[0].query))
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell if text is Unicode; bytes of the command line that are none are lone surrogates (PEP 383)."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _fetch(connection: DuckDBPyConnection, sql: str) -> pa.Table:
+    """Let DuckDB work in a thread: Python looks for signals only where it runs itself, in the main one."""
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(_work, connection, sql)
+        try:
+            while not wait([answer], _GLANCE_S).done:
+                pass
+        finally:
+            while not answer.done():  # more than once: it does nothing before DuckDB has begun
+                connection.interrupt()
+                wait([answer], _GLANCE_S)
+    return answer.result()
+
+
+def _work(connection: DuckDBPyConnection, sql: str) -> pa.Table:
+    """Answer a SELECT; what Arrow has no text for (intervals, bits) is that of DuckDB."""
+    relation = connection.sql(sql)
+    own = [any(word in str(kind) for word in _WITHOUT_TEXT) for kind in relation.types]
+    if any(own):  # columns are told by number, for two may have one name
+        cells = ", ".join(
+            f"c{number}{'::VARCHAR' if is_own else ''} AS {_quote_name(name)}"
+            for number, (is_own, name) in enumerate(zip(own, relation.columns, strict=True))
+        )
+        numbers = ", ".join(f"c{number}" for number in range(len(own)))
+        relation = relation.query("answer", f"SELECT {cells} FROM answer AS t({numbers})")  # noqa: S608  # names, quoted
+    return relation.to_arrow_table()
+
+
+def _quote_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 @contextmanager

@@ -71,7 +71,7 @@ FILE_MATCHES = tuple((word, confidence) for word, confidence, _ in _PASSES)
 
 def normalize_path(path: str) -> str:
     """Write one path always alike: Windows tells no case apart, Linux says where a file was deleted."""
-    return path.lower() if "\\" in path and "/" not in path else path.removesuffix(_DELETED)
+    return path.lower() if "\\" in path and not path.startswith("/") else path.removesuffix(_DELETED)
 
 
 def match_files(a: Sequence[BackingFile], b: Sequence[BackingFile]) -> FileMatches:

@@ -24,7 +24,7 @@ _CACHED = "clean file pages"
 _HUGE = "transparent huge pages (filled up by the system)"
 _RESERVED = "hugetlb pages (of the pool that the system sets aside)"
 _TOGETHER = "LazyFree, pages swapped in and clean file pages together"
-_SWAPPED_OUT = "loss is only pages swapped out"
+_SWAPPED_OUT = "net loss is only pages swapped out"
 
 
 def describe_growth(deltas: Mapping[str, Deltas]) -> Text:
@@ -47,7 +47,7 @@ def describe_growth(deltas: Mapping[str, Deltas]) -> Text:
         ((huge >= grown) & is_no_more, _HUGE),
         (rest == 0, _TOGETHER),
     )
-    texts = (*(f"growth is only {words}" for _, words in answers), _SWAPPED_OUT, None)
+    texts = (*(f"net growth is only {words}" for _, words in answers), _SWAPPED_OUT, None)
     codes = np.full(len(grown), len(answers) + 1, np.int32)
     codes[(grown < 0) & (swapped >= -grown)] = len(answers)
     for code, (explains, _) in reversed(list(enumerate(answers))):

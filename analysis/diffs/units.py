@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from mmpscope.analysis.columns import Bools, RawColumns, Text, Uints
-from mmpscope.analysis.diffs.files import BackingFile
+from mmpscope.analysis.diffs.files import BackingFile, normalize_path
 from mmpscope.analysis.diffs.sides import Side
 from mmpscope.analysis.intervals import Rows
 from numpy.typing import NDArray
@@ -252,15 +252,10 @@ def _make_file(modules: RawColumns, path: Text, code: int) -> BackingFile | None
     if code < modules.rows:
         paths = modules.text("path")
         name = paths.values[int(paths.codes[code])]
-        return None if name is None else BackingFile(_normalize(name), _read_build(modules, code), True)
+        return None if name is None else BackingFile(normalize_path(name), _read_build(modules, code), True)
     place, is_image = divmod(code - modules.rows, 2)
     name = path.values[place]
-    return BackingFile(_normalize(name), None, bool(is_image)) if name and _FILE.match(name) else None
-
-
-def _normalize(path: str) -> str:
-    """Write one path always alike: Windows tells no case apart, Linux says where a file was deleted."""
-    return path.lower() if "\\" in path else path.removesuffix(_DELETED)
+    return BackingFile(normalize_path(name), None, bool(is_image)) if name and _FILE.match(name) else None
 
 
 def _read_build(modules: RawColumns, row: int) -> str | None:

@@ -60,6 +60,8 @@ _WORTH = {
     "private_ws": 20,
     "shareable_ws": 18,
 }
+_MAY_HIDE = ("size", "total_ws")
+"""Figures of which a large change is told even if another one ranks."""
 _BY_MORE_THAN_RIGHTS = ("file+size", "size", "name", "role")
 """Ways to match units by which rights may differ between the two sides."""
 _NARROW = 24
@@ -221,9 +223,10 @@ def _describe_limit(result: DiffResult) -> str:
 
 
 def _draw_types(result: DiffResult, screen: Screen) -> list[str]:
-    """Write the types of which anything changed; Total is said already."""
+    """Write the types of which anything changed that is shown; Total is said already."""
+    told = {*_ALWAYS, *_WHERE_CHANGED, result.metric, *(TITLES if screen.verbose else ()), "blocks"}
     parts = [row for row in result.types.to_pylist() if row["type"] != "Total"]
-    changed = [row for row in parts if any(row[f"{name}_delta"] for name in TITLES)]
+    changed = [row for row in parts if any(row[f"{name}_delta"] for name in told)]
     blocks = [
         NOT_APPLICABLE if row["type"] in _NO_REGIONS else show_count(row["blocks_delta"], sign=True)
         for row in changed
@@ -248,7 +251,21 @@ def _draw_movers(rows: Sequence[Row], metric: str, screen: Screen) -> list[str]:
     return [
         *_draw_rows(f"What changed most, by {metric}", shown, metric, screen),
         *([more] if hidden else []),
+        *(line for told in _name_hidden(rows, metric) for line in screen.wrap(told)),
     ]
+
+
+def _name_hidden(rows: Sequence[Row], metric: str) -> list[str]:
+    """Say of which figures that do not rank the folded row has the largest change: it may be the finding."""
+    if not rows or rows[-1]["word"] != OTHERS:
+        return []
+    told = []
+    for name in _MAY_HIDE:
+        *listed, folded = (row[f"{name}_delta"] for row in rows)
+        if name != metric and folded and abs(folded) > max((abs(delta or 0) for delta in listed), default=0):
+            figure, change = TITLES[name].replace("\n", " "), show_kib(folded, sign=True)
+            told.append(f"others have the largest change of {figure} ({change}): --metric {name} lists it")
+    return told
 
 
 def _is_blank(row: Row, told: Iterable[str]) -> bool:

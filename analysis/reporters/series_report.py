@@ -84,7 +84,11 @@ def _count_columns(steps: Sequence[Step], result: DiffResult, screen: Screen) ->
     if screen.width is None:
         return _MOST
     cells = [_show(value, name in step.partial) for step in steps for name, value in step.totals.items()]
-    changes = [show_kib(delta, sign=True) for delta in result.totals.column("delta").to_pylist()]
+    cells += [
+        _show(value, name in step.partial_types) for step in steps for name, value in step.types.items()
+    ]
+    deltas = [result.totals.column("delta"), result.types.column(f"{result.metric}_delta")]
+    changes = [show_kib(delta, sign=True) + _COMMON for each in deltas for delta in each.to_pylist()]
     labels = [_name_types(result.metric), *TITLES.values(), *result.types.column("type").to_pylist()]
     room = screen.width - max(map(len, labels)) - max(map(len, changes)) - _GAP
     return max(2, room // (max(map(len, cells)) + _GAP))

@@ -39,17 +39,20 @@ def find_troughs(line: Line, slope: float) -> Line | None:
     """Return the lowest point after each drop; None where the series is no saw-tooth.
 
     A saw-tooth falls at once what it gains little by little: at least 3 large drops between neighbours, and
-    at most a fifth as many rises of that size. Noise, spikes and steps up rise as often as they drop.
+    at most a fifth as many rises of that size. Noise, spikes and steps up rise as often as they drop. The
+    values themselves must fall, and climb between: of a leak whose pieces differ only the trend is crossed.
     """
     level = line.values - slope * line.hours
     low, high = np.quantile(level, (0.1, 0.9))
     large = _TOOTH * float(high - low)
     moves = np.diff(level)
-    drops = np.flatnonzero(moves < -large)
+    drops = np.flatnonzero(np.maximum(moves, np.diff(line.values)) < -large)
     rises = int(np.count_nonzero(moves > large))
     if large <= line.grain or len(drops) < 3 or rises * 5 > len(drops):
         return None
     edges = [*(drops + 1), len(level)]
+    if np.median(line.values[drops[1:]] - line.values[drops[:-1] + 1]) <= 0:
+        return None
     # Of a whole tooth the lowest point would lie the lower, the longer the tooth.
     lowest = np.array([a + int(np.argmin(level[a : min(b, a + _AFTER_DROP)])) for a, b in pairwise(edges)])
     return Line(line.hours[lowest], line.values[lowest], line.first, line.grain)

@@ -52,8 +52,8 @@ def pack(value: Fact) -> bytes:
 def unpack(data: bytes, bounds: Bounds) -> Fact:
     """Unpack bytes that are exactly one value; the errors of `measure` where they are not.
 
-    What is small enough for msgpack's own limits to hold is looked at when it is unpacked, which takes
-    less than half the time; where anything is odd about it, the bytes are measured after all, to say what. Bytes
+    What is small enough for msgpack's own limits to hold is looked at when it is unpacked, which takes less
+    than half the time; where anything is odd about it, the bytes are measured after all, to say what. Bytes
     that msgpack itself would write for the value have no key twice.
     """
     if len(data) <= bounds.values:  # a value takes a byte at least

@@ -83,6 +83,7 @@ REFUSALS = {
     "SQL on nothing": (2, "dataset sql no SELECT", "is no dataset"),
     "wrong SQL": (2, "dataset sql ds SELECT", "DuckDB refuses the SQL: Parser Error"),
     "no SQL": (2, "dataset sql ds", "SQL"),
+    "SQL that is no text": (2, "dataset sql ds SELECT\udcff1", "not UTF-8"),
     "an output that is there": (2, "dataset sql ds SELECT -o 1.mmp", "exists. Use --force"),
     "info on no dataset": (2, "dataset info .", "is no dataset"),
     "an unknown subcommand": (2, "dataset ask ds", "ask"),

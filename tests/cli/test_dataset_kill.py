@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
 import time
 from pathlib import Path
 
+import pytest
 from mmpscope.analysis.datasets.layout import list_parts
 from support.datasets import NOVEMBER_NS, ask_rows, build, list_files, read_plainly, write_run
 from support.mmp_command import PROGRAM
@@ -86,3 +88,27 @@ def test_ctrl_c_says_how_far_it_came(tmp_path: Path) -> None:
     done = _check_whole(root)
     assert build(root, pattern).known == done
     assert _check_whole(root) == FILES
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_question_can_be_stopped(tmp_path: Path, sent: signal.Signals, code: int) -> None:
+    """At once, however much DuckDB has still to do, and its temporary folder goes with it."""
+    root, spill = tmp_path / "ds", tmp_path / "tmp"
+    spill.mkdir()
+    build(root, _write_files(tmp_path / "in"))
+    tables = ", ".join(f"regions AS r{number}" for number in range(6))
+    sql = f"SELECT count(*) FROM {tables} WHERE hash(r1.size, r5.size) = 7"
+    command = [str(PROGRAM), "dataset", "sql", str(root), sql]
+    environment = {**os.environ, "TMPDIR": str(spill)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not list(spill.iterdir()) and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.5)  # the views are made, and the question is asked
+    process.send_signal(sent)
+    try:
+        out, err = process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+    assert (process.returncode, out, err) == (code, b"", b"")
+    assert not list(spill.iterdir())

@@ -187,10 +187,10 @@ def test_growth_that_is_no_new_memory_is_called_that(tmp_path: Path) -> None:
     b = _write(tmp_path / "b", [_heap(rss=208, LazyFree=200)])
     text = _draw(a, b, "--metric", "total_ws")
     assert (
-        "Total WS: growth is only LazyFree (MADV_FREE: given back, still resident until the system wants it)"
+        "Total WS: net growth is only LazyFree (MADV_FREE: given back, still resident until the system wants it)"
         in _fold(text)
     )
-    assert "[heap]; growth is only LazyFree\n" in _draw(a, b, columns=160)
+    assert "[heap]; net growth is only LazyFree\n" in _draw(a, b, columns=160)
 
 
 def test_what_one_side_does_not_know_is_no_zero(tmp_path: Path) -> None:

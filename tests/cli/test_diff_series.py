@@ -84,6 +84,14 @@ def test_of_many_as_many_are_shown_as_fit_and_the_rest_is_told(columns: int) -> 
     assert "of them have no column (--json has their figures)" in verbose
 
 
+@pytest.mark.parametrize("columns", [80, 100])
+def test_types_that_are_wider_than_totals_fit_too(columns: int) -> None:
+    """Free space in TiB makes wider columns than any total of these, and fewer of them."""
+    text = _draw(f"{LEAK}#0:", "--metric", "size", columns=columns)
+    assert "Free " in text
+    assert max(map(len, text.partition("\na: ")[0].splitlines())) <= columns
+
+
 def test_a_figure_of_which_there_is_nothing_has_no_table_of_types() -> None:
     """Nothing is swapped out: one row of zeros among the totals, and no empty lines."""
     head = _draw(f"{LEAK}#0:", "--metric", "swap").partition("\na: ")[0]

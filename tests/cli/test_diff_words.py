@@ -98,7 +98,7 @@ def test_what_units_grew_by_is_said_below_their_table(tmp_path: Path) -> None:
     )
     text = " ".join(_draw(a, b, "--other", "--metric", "total_ws").split())
     units = "/opt/lib0.so r-xp, /opt/lib1.so r-xp, /opt/lib2.so r-xp and 2 more"
-    assert f"growth is only clean file pages: {units}" in text
+    assert f"net growth is only clean file pages: {units}" in text
 
 
 def test_f30_a_heap_that_was_given_back_is_called_that(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_f30_a_heap_that_was_given_back_is_called_that(tmp_path: Path) -> None:
     [row] = _ask(*sides)["rows"]
     assert (row["total_ws_delta"], row["effective_ws_delta"]) == (700 << 20, -20 << 20)
     text = " ".join(_draw(*sides, "--metric", "total_ws").split())
-    assert "growth is only LazyFree (MADV_FREE: given back" in text
+    assert "net growth is only LazyFree (MADV_FREE: given back" in text
     assert "Lazy" in text
 
 
@@ -148,3 +148,17 @@ def test_what_changed_of_a_range_is_said(rights: bytes, inode: int, told: str, t
     text = _draw(a, b, "--same")
     assert f"1 range of addresses: {told} (-v lists them)" in text
     assert ("1 more changed only in backing or in figures that -v shows" in text) == (inode == 78)
+
+
+def test_a_type_that_changed_only_in_hidden_figures_is_no_row_of_zeros() -> None:
+    """Libraries whose PSS alone changed are listed by -v, which shows PSS."""
+    zeros = re.compile(r"^(Image|Heap|Stack)( +0)+$", re.MULTILINE)
+    assert not zeros.search(_draw(BEFORE, AFTER))
+    assert re.search(r"^Image .*[+-]\d", _draw(BEFORE, AFTER, "-v", columns=240), re.MULTILINE)
+
+
+def test_growth_of_another_figure_among_the_others_is_told() -> None:
+    """Ranked by private memory, shared pages are in the folded row: a line says so, and how to list them."""
+    told = "others have the largest change of Total WS (+16,452): --metric total_ws lists it"
+    assert told in _draw(BEFORE, AFTER, "--top", "1", columns=160)
+    assert "others have" not in _draw(BEFORE, AFTER, columns=160)

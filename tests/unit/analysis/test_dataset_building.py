@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mmpscope.analysis.bulk.files import open_hashed
 from mmpscope.analysis.datasets import files as dataset_files
 from mmpscope.analysis.datasets import writing
 from mmpscope.analysis.datasets.building import Built, Plan, build_dataset
@@ -155,13 +157,35 @@ def test_a_file_that_changes_while_it_is_read_is_an_error_and_read_next_time(
 ) -> None:
     """Its rows would be of neither state."""
     path = write_run(tmp_path / "a.mmp")
-    states = iter([(path.stat().st_size, 1), (path.stat().st_size + 1, 2)])
+    states = iter([(path.stat().st_size, 1), (path.stat().st_size, 2)])
     with monkeypatch.context() as patched:
         patched.setattr(dataset_files, "find_state", lambda _: next(states))
         [row] = build(tmp_path / "ds", path).errors
     assert "changed while it was read" in (row.error or "")
     assert _count(tmp_path / "ds", "captures") == 0
     assert _told(build(tmp_path / "ds", path)) == (1, 1, 0, 0)
+
+
+def test_of_a_series_that_is_being_recorded_what_is_whole_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A frame that is half written while it is read is no damage; the next build adds the rest."""
+    path = write_run(tmp_path / "a.mmp", range(NOVEMBER_NS, NOVEMBER_NS + 9))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+
+    def grow(*given: Any, **options: Any) -> Any:
+        path.write_bytes(whole[: len(whole) * 3 // 4])
+        return open_hashed(*given, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(dataset_files, "open_hashed", grow)
+        built = build(tmp_path / "ds", path)
+    assert (built.files, built.errors) == (1, [])
+    assert 0 < built.snapshots < 9
+    path.write_bytes(whole)
+    assert _told(build(tmp_path / "ds", path)) == (1, 9 - built.snapshots, 0, 0)
+    assert _count(tmp_path / "ds", "captures") == 9
 
 
 def test_months_are_folders_and_a_batch_has_one_part_in_each(tmp_path: Path) -> None:

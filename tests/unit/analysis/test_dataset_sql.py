@@ -135,6 +135,11 @@ def test_a_dataset_is_only_read(root: Path, tmp_path: Path, name: str) -> None:
         ("SELECT {'a': DATE '2026-11-18'} AS v", '{"a": "2026-11-18"}', pa.string()),
         ("SELECT TIMESTAMP '2026-11-18 01:02:03' AS v", "2026-11-18 01:02:03.000000", pa.string()),
         ("SELECT '\\xff\\x00'::BLOB AS v", b"\xff\x00", pa.binary()),
+        ("SELECT INTERVAL '26 hours' AS v", "26:00:00", pa.string()),
+        ("SELECT INTERVAL '14 months 3 days' AS v", "1 year 2 months 3 days", pa.string()),
+        ("SELECT [INTERVAL '1 day', NULL] AS v", "[1 day, NULL]", pa.string()),
+        ("SELECT NULL::INTERVAL AS v", None, pa.string()),
+        ("SELECT '101'::BIT AS v", "101", pa.string()),
         ("SELECT NULL AS v", None, pa.string()),
     ],
 )

@@ -190,8 +190,8 @@ _RAW_COUNTERS = ("Shared_Clean", "Private_Clean", "Shared_Hugetlb", "Private_Hug
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ({"swap": 4 * MIB}, {"total_ws": 4 * MIB}, "growth is only pages swapped in"),
-        ({"total_ws": 4 * MIB}, {"swap": 4 * MIB}, "loss is only pages swapped out"),
+        ({"swap": 4 * MIB}, {"total_ws": 4 * MIB}, "net growth is only pages swapped in"),
+        ({"total_ws": 4 * MIB}, {"swap": 4 * MIB}, "net loss is only pages swapped out"),
         ({}, {"total_ws": 2 * MIB, "thp": 2 * MIB}, "transparent huge pages"),
         ({}, {"total_ws": MIB, "Shared_Clean": MIB, "inode": 5}, "clean file pages"),
         ({}, {"total_ws": MIB, "Private_Clean": MIB, "inode": 5}, "clean file pages"),

@@ -102,7 +102,8 @@ def test_exec_makes_another_instance_of_the_same_process() -> None:
     before = make_snapshot(host=HOST, process=PROCESS | {"exe": "/bin/sh", "auxv": auxv})
     for exe, said in (
         ("/bin/cat", "exec: /bin/sh in a and /bin/cat in b"),
-        ("/bin/sh", "exec: /bin/sh in a"),
+        ("/bin/sh", "exec: /bin/sh, again"),
+        (None, "exec: /bin/sh in a and an unknown program in b"),
     ):
         again = {**auxv, "AT_ENTRY": 0x5660_0000_2000}
         after = make_snapshot(host=HOST, process=PROCESS | {"exe": exe, "auxv": again})
