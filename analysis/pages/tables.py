@@ -42,7 +42,7 @@ _UNITS = {"string": "text", "bool": "bool", "float64": "number"}
 class Texts:
     """The texts of one block, each once, and their numbers.
 
-    Once there are very many of them, only the ends of further ones are kept: of hostile names there is no end.
+    Once there are very many of them, only the ends of further ones are kept: hostile names have no end.
     """
 
     def __init__(self) -> None:

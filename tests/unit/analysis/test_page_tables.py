@@ -85,14 +85,14 @@ def test_packed_data_ends_no_script() -> None:
 def test_endless_names_are_cut() -> None:
     """Of names that have no end, and of more long ones than a page can hold, both ends are kept."""
     texts = Texts()
-    for number in range(10_000):
+    for number in range(3_000):
         texts.number(f"{number}" + "x" * 50_000 + f"{number}")
     kept = texts.list_all()
-    assert len(kept) == 10_000
+    assert len(kept) == 3_000
     assert max(map(len, kept)) == LONGEST_TEXT
     assert sum(map(len, kept)) < 20 << 20
-    assert kept[9_999].startswith("9999x")
-    assert kept[9_999].endswith("x9999")
+    assert kept[2_999].startswith("2999x")
+    assert kept[2_999].endswith("x2999")
 
 
 def test_titles_are_words() -> None:
