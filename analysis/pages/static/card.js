@@ -39,7 +39,12 @@ function listFacts(app, tree, node) {
   return facts
     .filter(([, value]) => value !== null)
     .map(([name, value, unit, title]) =>
-      h("div", { title: app.define(table.name, name) }, h("dt", {}, title), h("dd", {}, makeAmount(value, unit))),
+      h(
+        "div",
+        { title: app.define(table.name, name) },
+        h("dt", {}, title),
+        h("dd", {}, makeAmount(value, unit)),
+      ),
     );
 }
 

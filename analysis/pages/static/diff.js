@@ -1,7 +1,17 @@
 /* What changed between two snapshots: totals, types, what changed most, modules, threads. */
 
 const DIFF_ALWAYS = ["size", "committed", "private", "total_ws", "private_ws", "shareable_ws", "shared_ws"];
-const WORD_SIGNS = { new: "+", gone: "−", grown: "▲", shrunk: "▼", changed: "≠", moved: "→", same: "=", rebuilt: "↻", others: "…" };
+const WORD_SIGNS = {
+  new: "+",
+  gone: "−",
+  grown: "▲",
+  shrunk: "▼",
+  changed: "≠",
+  moved: "→",
+  same: "=",
+  rebuilt: "↻",
+  others: "…",
+};
 const DIFF_LISTS = [
   ["ranges", "Ranges of addresses"],
   ["modules", "Modules"],
@@ -61,9 +71,18 @@ function makePairPickers(app) {
 function drawDiff(host, app, diff) {
   const unit = app.state.get("unit") ?? "auto";
   if (diff.says) host.append(h("p", { class: "says" }, diff.says));
-  host.append(h("p", { class: "about" }, `${diff.mode === "summaries" ? "" : `mode ${diff.mode}: `}${diff.mode_reason}`));
-  host.append(h("div", { class: "pair" }, drawTotals(app, diff, unit), drawTypes(app, diff.tables.types, unit)));
-  const movers = diff.tables.joined ?? (diff.tables.movers && joinSides(diff.tables.movers, diff.mode !== "same"));
+  host.append(
+    h(
+      "p",
+      { class: "about" },
+      `${diff.mode === "summaries" ? "" : `mode ${diff.mode}: `}${diff.mode_reason}`,
+    ),
+  );
+  host.append(
+    h("div", { class: "pair" }, drawTotals(app, diff, unit), drawTypes(app, diff.tables.types, unit)),
+  );
+  const movers =
+    diff.tables.joined ?? (diff.tables.movers && joinSides(diff.tables.movers, diff.mode !== "same"));
   if (movers?.rows) {
     host.append(h("h3", {}, `What changed most, by ${diff.metric.replaceAll("_", " ")}`));
     drawMovers(host, app, diff.metric, movers);
@@ -90,7 +109,11 @@ function drawTotals(app, diff, unit) {
 
 function drawTotal(app, row, largest, unit) {
   const side = (value, partial) =>
-    h("td", { class: "number", title: explainValue(value, "bytes") }, `${partial ? "≥ " : ""}${formatBytes(value, unit)}`);
+    h(
+      "td",
+      { class: "number", title: explainValue(value, "bytes") },
+      `${partial ? "≥ " : ""}${formatBytes(value, unit)}`,
+    );
   const column = app.snapshot().summary.columns.find(({ name }) => name === row.metric);
   const note = row.note ? h("small", { class: "muted" }, ` ${row.note}`) : null;
   return h(
@@ -109,7 +132,14 @@ function drawMappings([before, after]) {
   const cells = [before.count, after.count].map((value) => h("td", { class: "number" }, formatCount(value)));
   const limit = after.limit === null ? "" : `of at most ${formatCount(after.limit)}`;
   const delta = subtractExact(after.count, before.count);
-  return h("tr", {}, h("th", { scope: "row" }, "Mappings"), cells, drawChange(delta, "count"), h("td", { class: "text muted" }, limit));
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, "Mappings"),
+    cells,
+    drawChange(delta, "count"),
+    h("td", { class: "text muted" }, limit),
+  );
 }
 
 function drawChange(value, unit, size) {
@@ -131,16 +161,25 @@ function drawChangeBar(value, largest) {
 function drawTypes(app, types, unit) {
   const names = [...DIFF_ALWAYS, "blocks"].filter((name) => types.has(`${name}_delta`));
   const rows = types.column("type").map((type, row) => ({ type, row }));
-  const changed = rows.filter(({ type, row }) => type !== "Total" && names.some((name) => types.column(`${name}_delta`)[row]));
+  const changed = rows.filter(
+    ({ type, row }) => type !== "Total" && names.some((name) => types.column(`${name}_delta`)[row]),
+  );
   if (changed.length === 0) return h("p", { class: "note" }, "No type of memory changed.");
-  const titles = names.map((name) => app.snapshot().summary.columns.find((column) => column.name === name)?.title ?? name);
+  const titles = names.map(
+    (name) => app.snapshot().summary.columns.find((column) => column.name === name)?.title ?? name,
+  );
   const heads = titles.map((title) => h("th", { scope: "col", class: "number" }, title));
   const body = changed.map(({ type, row }) => {
     const cells = names.map((name) => drawTypeChange(types, name, row, unit));
     const chosen = app.state.get("type") === type ? "chosen" : "";
     return h("tr", { class: chosen }, h("th", { scope: "row" }, makeMark(type), ` ${type}`), cells);
   });
-  const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Change by type"), heads)), h("tbody", {}, body));
+  const table = h(
+    "table",
+    { class: "data" },
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Change by type"), heads)),
+    h("tbody", {}, body),
+  );
   return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Change by type" }, table);
 }
 
@@ -153,7 +192,8 @@ function drawTypeChange(types, name, row, unit) {
 
 function drawMovers(host, app, metric, table) {
   const type = app.state.get("type");
-  const kept = type === null ? table : filterTable(table, (row) => row.type === type || row.word === "others");
+  const kept =
+    type === null ? table : filterTable(table, (row) => row.type === type || row.word === "others");
   if (!kept.rows) {
     host.append(h("p", { class: "note" }, `Nothing of type ${type} is among it.`));
     return;
@@ -170,14 +210,30 @@ function drawMovers(host, app, metric, table) {
 
 function listMoverColumns(metric) {
   const deltas = new Set([metric, ...DIFF_ALWAYS, "swap", "lazyfree", "thp"].map((name) => `${name}_delta`));
-  return ["word", "type", "address", ...deltas, "what", "match", "confidence", "note", "protection", "details"];
+  return [
+    "word",
+    "type",
+    "address",
+    ...deltas,
+    "what",
+    "match",
+    "confidence",
+    "note",
+    "protection",
+    "details",
+  ];
 }
 
 /** Join the two sides of each change: what is there after, else what was there before. */
 function joinSides(movers, matched) {
-  const either = (name) => movers.column(`${name}_b`).map((value, row) => value ?? movers.column(`${name}_a`)[row]);
+  const either = (name) =>
+    movers.column(`${name}_b`).map((value, row) => value ?? movers.column(`${name}_a`)[row]);
   const text = (name, title) => ({ name, title, unit: "text" });
-  const columns = [text("word", "Word"), text("type", "Type"), { name: "address", title: "Address", unit: "address" }];
+  const columns = [
+    text("word", "Word"),
+    text("type", "Type"),
+    { name: "address", title: "Address", unit: "address" },
+  ];
   const data = { word: movers.column("word"), type: either("type"), address: either("address") };
   for (const { name, title } of movers.columns.filter((column) => column.name.endsWith("_delta"))) {
     if (!movers.column(name).some((value) => value !== null && value !== 0)) continue;
@@ -197,17 +253,24 @@ function joinSides(movers, matched) {
 
 function nameRest(movers, details) {
   const folded = movers.column("rows");
-  return details.map((text, row) => (movers.column("word")[row] === "others" ? `${formatCount(folded[row])} more changes` : text));
+  return details.map((text, row) =>
+    movers.column("word")[row] === "others" ? `${formatCount(folded[row])} more changes` : text,
+  );
 }
 
 function filterTable(table, keep) {
   const rows = Array.from({ length: table.rows }, (_, row) => row).filter((row) => keep(table.row(row)));
-  const data = Object.fromEntries(table.columns.map(({ name }) => [name, rows.map((row) => table.column(name)[row])]));
+  const data = Object.fromEntries(
+    table.columns.map(({ name }) => [name, rows.map((row) => table.column(name)[row])]),
+  );
   return makeTable(table.name, table.columns, data);
 }
 
 function fillWord(cell, row, value) {
-  cell.replaceChildren(h("span", { class: `word ${value}`, "aria-hidden": "true" }, WORD_SIGNS[value] ?? ""), ` ${value}`);
+  cell.replaceChildren(
+    h("span", { class: `word ${value}`, "aria-hidden": "true" }, WORD_SIGNS[value] ?? ""),
+    ` ${value}`,
+  );
 }
 
 /** Draw an address; what has none, as page tables and the folded rest, has nothing there to be unknown. */

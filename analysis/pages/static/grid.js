@@ -1,6 +1,6 @@
 /* A table of any length: only the rows in sight are in the document. @tanstack/virtual-core says which these are.
 
-   A source has `count`, `id(row)`, and for a tree `level(row)`, `isOpen(row)` (null without sub-rows). A column has
+   A source has `count`, and for a tree `level(row)`, `isOpen(row)` (null without sub-rows). A column has
    `name`, `title`, `unit`, `meaning`, `value(row)`, and `fill(cell, row)` where it draws its cells itself. */
 
 const ROW_HEIGHT = 26;
@@ -25,7 +25,7 @@ class Grid {
   #rows = new Map();
   #spare = [];
   #columns = [];
-  #source = { count: 0, id: () => 0 };
+  #source = { count: 0 };
   #calls;
 
   /** `calls` has onSort(name), onSelect(row), onToggle(row, open) and onKey(event, row); each may be missing. */
@@ -189,7 +189,9 @@ class Grid {
   #setWidths() {
     const last = this.#columns.length - 1;
     const widths = this.#columns.map((column) => this.#measure(column));
-    const cells = widths.map((width, place) => (place === last ? `minmax(${LAST_WIDTH}ch, 1fr)` : `${width}ch`));
+    const cells = widths.map((width, place) =>
+      place === last ? `minmax(${LAST_WIDTH}ch, 1fr)` : `${width}ch`,
+    );
     const least = widths.slice(0, last).reduce((sum, width) => sum + width, LAST_WIDTH);
     this.element.style.setProperty("--cells", cells.join(" "));
     this.element.style.setProperty("--least", `${least}ch`);
@@ -198,7 +200,9 @@ class Grid {
 
   #measureRoom(least) {
     const digit = parseFloat(getComputedStyle(this.element).fontSize) * DIGIT_WIDTH;
-    this.room = Math.floor(Math.max(LAST_WIDTH, LAST_WIDTH + this.element.clientWidth / digit - least) - CELL_PADDING);
+    this.room = Math.floor(
+      Math.max(LAST_WIDTH, LAST_WIDTH + this.element.clientWidth / digit - least) - CELL_PADDING,
+    );
   }
 
   #measure(column) {
@@ -228,7 +232,14 @@ class Grid {
   #press(event) {
     if (event.target !== this.element || event.ctrlKey || event.metaKey || event.altKey) return;
     const last = this.#source.count - 1;
-    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE_ROWS, PageUp: -PAGE_ROWS, Home: -last - 1, End: last + 1 };
+    const moves = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: PAGE_ROWS,
+      PageUp: -PAGE_ROWS,
+      Home: -last - 1,
+      End: last + 1,
+    };
     if (event.key in moves && last >= 0) {
       const row = Math.min(last, Math.max(0, this.selected + moves[event.key]));
       this.select(row);
