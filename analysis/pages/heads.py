@@ -65,7 +65,7 @@ def _list_facts(snapshot: LoadedSnapshot) -> Iterator[tuple[str, str]]:
     if command:
         yield "command line", command
     if version:
-        yield "version of the program", version
+        yield "build of the program", version
     yield "usable range", f"{start:x} to {end:x} ({source})"
     yield "page", f"{snapshot.page_size:,} bytes"
     yield "classification rules", snapshot.rules_version
