@@ -12,6 +12,34 @@ const WORD_SIGNS = {
   rebuilt: "↻",
   others: "…",
 };
+/** Columns of the lists of a comparison that show unless all are asked for; the most telling text is last. */
+const DIFF_MAIN = {
+  modules: ["word", "address_a", "address_b", "size_a", "size_b", "size_delta", "path"],
+  threads: ["word", "tid", "state_a", "state_b", "name_a", "name_b"],
+  ranges: [
+    "word",
+    "address_a",
+    "address_b",
+    "size_a",
+    "size_b",
+    "type_a",
+    "type_b",
+    "protection_a",
+    "protection_b",
+    "details_a",
+    "details_b",
+  ],
+  largest_free: [
+    "word",
+    "address_a",
+    "address_b",
+    "size_a",
+    "size_b",
+    "size_delta",
+    "taken_by",
+    "given_back_by",
+  ],
+};
 const DIFF_LISTS = [
   ["ranges", "Ranges of addresses"],
   ["modules", "Modules"],
@@ -202,26 +230,18 @@ function drawMovers(host, app, metric, table) {
   host.append(place);
   mountList(place, app, kept, {
     label: "What changed most",
-    main: listMoverColumns(metric),
+    main: listMoverColumns(metric, table.has("match")),
     fill: { word: fillWord, address: fillPlace },
     onSelect: (row) => selectAddress(app, kept.column("address")[row]),
   });
 }
 
-function listMoverColumns(metric) {
-  const deltas = new Set([metric, ...DIFF_ALWAYS, "swap", "lazyfree", "thp"].map((name) => `${name}_delta`));
-  return [
-    "word",
-    "type",
-    "address",
-    ...deltas,
-    "what",
-    "match",
-    "confidence",
-    "note",
-    "protection",
-    "details",
-  ];
+function listMoverColumns(metric, matched) {
+  const deltas = (names) => [...new Set(names)].map((name) => `${name}_delta`);
+  if (matched)
+    return ["word", "type", "confidence", "match", ...deltas([metric, "size", "total_ws"]), "note", "what"];
+  const names = deltas([metric, ...DIFF_ALWAYS, "swap", "lazyfree", "thp"]);
+  return ["word", "type", "address", ...names, "note", "protection", "details"];
 }
 
 /** Join the two sides of each change: what is there after, else what was there before. */
@@ -278,11 +298,22 @@ function fillPlace(cell, row, value, wanted) {
   fillMarked(cell, value === null ? "" : formatAddress(value), wanted);
 }
 
+/** Return what draws one side of a change: nothing where that side has nothing, as before what is new. */
+function fillSide({ name, unit }) {
+  const write = name.startsWith("type")
+    ? fillType
+    : (cell, row, value, wanted) => fillMarked(cell, formatValue(value, unit), wanted);
+  return (cell, row, value, wanted) =>
+    value === null ? cell.replaceChildren() : write(cell, row, value, wanted);
+}
+
 function drawMore(app, table, name, title) {
   const place = h("div", {});
   const more = h("details", {}, h("summary", {}, `${title} (${formatCount(table.rows)})`), place);
   const fill = { word: fillWord };
-  const show = () => mountList(place, app, table, { label: `${title} that differ`, fill });
+  for (const column of table.columns) if (/_[ab]$/.test(column.name)) fill[column.name] = fillSide(column);
+  const main = DIFF_MAIN[name];
+  const show = () => mountList(place, app, table, { label: `${title} that differ`, main, fill });
   more.addEventListener("toggle", show, { once: true });
   return more;
 }

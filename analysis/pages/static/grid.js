@@ -15,7 +15,7 @@ const PATH = /^(\/|[A-Za-z]:\\|\\\\)/;
 const LAST_WIDTH = 26;
 const CELL_PADDING = 2.2;
 const DIGIT_WIDTH = 0.62; // of the font size, in most fonts
-const TEXT_WIDTH = 0.88; // of text beside digits, in a proportional font
+const TEXT_WIDTH = 0.95; // of text beside digits, in a proportional font
 
 class Grid {
   selected = -1;
@@ -188,11 +188,13 @@ class Grid {
 
   #setWidths() {
     const last = this.#columns.length - 1;
-    const widths = this.#columns.map((column) => this.#measure(column));
-    const cells = widths.map((width, place) =>
-      place === last ? `minmax(${LAST_WIDTH}ch, 1fr)` : `${width}ch`,
+    const stretches = last >= 0 && sideOf(this.#columns[last]) === "";
+    const widths = this.#columns.map((column, place) =>
+      stretches && place === last ? LAST_WIDTH : this.#measure(column),
     );
-    const least = widths.slice(0, last).reduce((sum, width) => sum + width, LAST_WIDTH);
+    const cells = widths.map((width) => `${width}ch`);
+    if (stretches) cells[last] = `minmax(${LAST_WIDTH}ch, 1fr)`;
+    const least = widths.reduce((sum, width) => sum + width, 0);
     this.element.style.setProperty("--cells", cells.join(" "));
     this.element.style.setProperty("--least", `${least}ch`);
     this.#measureRoom(least);

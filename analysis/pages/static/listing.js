@@ -74,7 +74,7 @@ function describeColumn(app, table, column, { fill = {} }) {
   const values = table.column(column.name);
   return {
     ...column,
-    unit: PLAIN_NUMBERS.has(column.name) ? "plain" : column.unit,
+    unit: chooseUnit(column),
     meaning: app.define(table.name, column.name),
     value: (row) => values[row],
     fill: fill[column.name] ?? (column.name.startsWith("type") ? fillType : undefined),
@@ -87,6 +87,11 @@ const EXTRA_WIDTHS = { type: 3.5, type_a: 3.5, type_b: 3.5, word: 4 };
 
 /** Numbers that name a thing are not grouped by thousands. */
 const PLAIN_NUMBERS = new Set(["pid", "ppid", "tid", "uid", "timestamp", "machine", "elf_class"]);
+
+function chooseUnit({ name, unit }) {
+  if (PLAIN_NUMBERS.has(name)) return "plain";
+  return unit === "bytes" && name.endsWith("_delta") ? "delta" : unit;
+}
 
 function toRaw(column) {
   return { ...column, unit: column.unit === "plain" ? "count" : column.unit };
