@@ -77,8 +77,9 @@ class TimelineChart {
   }
 
   mark(marks) {
+    const isSame = JSON.stringify(marks) === JSON.stringify(this.#marks);
     this.#marks = marks;
-    this.#plot?.redraw(false, false);
+    if (!isSame) this.#plot?.redraw(false, false);
   }
 
   /** Return the number of the snapshot that is nearest to a point of the page. */
@@ -191,7 +192,7 @@ class TimelineChart {
     const ratio = devicePixelRatio || 1;
     if (plateau !== null) {
       this.#drawVertical(plot, pen, plot.valToPos(plateau, "x", true), this.colors.muted, [2, 4]);
-      this.#drawText(pen, "plateau from here", plot.valToPos(plateau, "x", true) + 5 * ratio, plot.bbox.top + 10 * ratio, "left");
+      this.#drawText(pen, "warm-up ends", plot.valToPos(plateau, "x", true) + 5 * ratio, plot.bbox.top + 10 * ratio, "left");
     }
     if (fit === null) return;
     const points = [fit.from, x.at(-1)].map((place) => [plot.valToPos(place, "x", true), plot.valToPos(fit.offset + fit.slope * place, "y", true)]);
