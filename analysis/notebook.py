@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from mmpscope.analysis.fit_limits import FITS
 from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
 from mmpscope.analysis.pages.tables import make_title
-from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count, show_size
+from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, UNKNOWN, show_address, show_count, show_size
 from mmpscope.analysis.reporters.names import shorten_middle, show_name
 from mmpscope.analysis.schema import SUMMARY, Field
 
@@ -34,6 +35,8 @@ _ONE_LINE = 10_000
 """Columns that no sentence of a head has: the browser breaks lines."""
 _FIGURES = ("size", "committed", "private", "total_ws")
 _DELTAS = tuple(f"{name}_delta" for name in _FIGURES)
+_INDICES = ("external", "fragmentation_index")
+"""Figures that there are only where something is free, or where no hole holds the request."""
 _RIGHT = ' style="text-align: right"'
 
 Row = Mapping[str, Any]
@@ -144,11 +147,16 @@ def _show_cell(field: Field, row: Row) -> str:
     if field.type == "string":
         return shorten_middle(show_name(value or ""), _LONGEST)
     if value is None:
-        return UNKNOWN
+        return NOT_APPLICABLE if _is_absent(field, row) else UNKNOWN
     if field.type == "bool":
         return "yes" if value else "no"
     is_change = field.name.endswith("delta") or field.name in ("change", "slope")
     return _show_number(value, _find_unit(field, row), is_change=is_change)
+
+
+def _is_absent(field: Field, row: Row) -> bool:
+    """Tell a figure that does not exist from one that is not known: an index, a limit where all fits."""
+    return field.name in _INDICES or row.get("outcome") == FITS
 
 
 def _show_number(value: int | float, unit: str, *, is_change: bool) -> str:

@@ -1,11 +1,11 @@
 """Charts of the answers, for notebooks: each shows the figures of one table, exact bytes beside them.
 
     from mmpscope.analysis import load, plots
-    plots.plot_timeline(load("run.mmp#*"))
+    plots.plot_timeline(load("run.mmp"))
 
 Every function returns an Altair chart, which Jupyter shows as it is and `.save("chart.html")` writes; its
 data are the rows of the table that the docstring names. What is not known is no mark, and the subtitle names
-it. Needs the extra plot.
+it; a sum of which a part is not known is named there as well. Needs the extra plot.
 """
 
 from __future__ import annotations
@@ -50,36 +50,38 @@ _BARS = ("committed", "private", "total_ws")
 _UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("bytes", 1))
 _LONGEST = 60
 _WIDTH = 560
+_MARKS: dict[str, dict[str, Any]] = {
+    "area": {"type": "area"},
+    "bar": {"type": "bar"},
+    "line": {"type": "line", "point": True},
+}
 
 
 def plot_summary(snapshot: LoadedSnapshot, metrics: Sequence[str] = _BARS) -> alt.Chart:
     """Draw a bar a figure, stacked by type: the rows of `summarize` but Total and Free.
 
-    Data: metric, type, bytes. UsageError where a figure is none of a summary, or Altair is not installed.
+    Data: metric, type, bytes, partial. UsageError where a figure is none of a summary, or Altair is not
+    installed.
     """
     from mmpscope.analysis.summary import summarize
 
-    found = [row for row in summarize(snapshot).to_pylist() if row["type"] in TYPES and row["type"] != _FREE]
     _check_metrics(metrics)
-    rows = [{"metric": name, "type": row["type"], "bytes": row[name]} for name in metrics for row in found]
+    found = summarize(snapshot).to_pylist()
+    rows = [{"metric": name} | figure for name in metrics for figure in _list_figures(found, name)]
     alt, known = _load_altair(), _drop_unknown(rows)
-    return (
-        _make_chart(known, snapshot.label, _list_unknown(rows))
-        .mark_bar()
-        .encode(
-            alt.X("amount:Q", title=_name_unit(known), stack="zero"),
-            alt.Y("metric:N", title=None, sort=list(metrics)),
-            **_by_type(["metric", "type"]),
-        )
+    return _make_chart("bar", known, snapshot.label, _list_unknown(rows)).encode(
+        alt.X("amount:Q", title=_name_unit(known), stack="zero"),
+        alt.Y("metric:N", title=None, sort=list(metrics)),
+        **_by_type(["metric", "type"]),
     )
 
 
 def plot_timeline(snapshots: Iterable[LoadedSnapshot], metric: str = "private") -> alt.Chart:
     """Draw one figure of one process over time, stacked by type, as the rows of `summarize` have it.
 
-    Data: snapshot, seconds (since the first), type, bytes. A type that some snapshot does not know is left
-    out of all, so that areas stay comparable. Each snapshot is read once, in the order given. UsageError
-    where they are of several processes; CannotTellError where they do not tell their time.
+    Data: snapshot, seconds (since the first), type, bytes, partial. A type that some snapshot does not know
+    is left out of all, so that areas stay comparable. Each snapshot is read once, in the order given.
+    UsageError where they are of several processes; CannotTellError where they do not tell their time.
     """
     from mmpscope.analysis.summary import summarize
     from mmpscope.analysis.trends.moments import read_moment
@@ -89,26 +91,19 @@ def plot_timeline(snapshots: Iterable[LoadedSnapshot], metric: str = "private") 
     moments, tables = [], []
     for snapshot in snapshots:
         moments.append(read_moment(snapshot))
-        tables.append(
-            dict(zip(*summarize(snapshot).select(["type", metric]).to_pydict().values(), strict=True))
-        )
+        tables.append(_list_figures(summarize(snapshot).to_pylist(), metric))
     series = _choose_one(split_series(moments))
     rows = [
-        {"snapshot": moments[at].label, "seconds": seconds, "type": name, "bytes": tables[at][name]}
+        {"snapshot": moments[at].label, "seconds": seconds} | figure
         for at, seconds in zip(series.rows, series.times_s, strict=True)
-        for name in TYPES
-        if name != _FREE
+        for figure in tables[at]
     ]
     unknown = _list_unknown(rows)
     alt, known = _load_altair(), [row for row in rows if row["type"] not in unknown]
-    return (
-        _make_chart(known, f"{metric} of {series.last.name or 'a process'}", unknown)
-        .mark_area()
-        .encode(
-            alt.X("seconds:Q", title="seconds since the first snapshot"),
-            alt.Y("amount:Q", title=_name_unit(known), stack="zero"),
-            **_by_type(["snapshot", "type"]),
-        )
+    return _make_chart("area", known, f"{metric} of {series.last.name or 'a process'}", unknown).encode(
+        alt.X("seconds:Q", title="seconds since the first snapshot"),
+        alt.Y("amount:Q", title=_name_unit(known), stack="zero"),
+        **_by_type(["snapshot", "type"]),
     )
 
 
@@ -124,15 +119,11 @@ def plot_movers(result: DiffResult) -> alt.Chart:
         for at, row in enumerate(result.movers.to_pylist())
     ]
     alt, known = _load_altair(), _drop_unknown(rows)
-    unknown = [row["what"] for row in rows if row["bytes"] is None]
-    return (
-        _make_chart(known, f"what changed most, by {result.metric}", unknown)
-        .mark_bar()
-        .encode(
-            alt.X("amount:Q", title=f"change, {_name_unit(known)}"),
-            alt.Y("what:N", title=None, sort=[row["what"] for row in known], axis=alt.Axis(labelLimit=320)),
-            **_by_type(["word", "what", "type"]),
-        )
+    unknown = [f"{len(rows) - len(known):,} of {len(rows):,} changes"] if len(known) < len(rows) else []
+    return _make_chart("bar", known, f"what changed most, by {result.metric}", unknown).encode(
+        alt.X("amount:Q", title=f"change, {_name_unit(known)}"),
+        alt.Y("what:N", title=None, sort=[row["what"] for row in known], axis=alt.Axis(labelLimit=320)),
+        **_by_type(["word", "what", "type"]),
     )
 
 
@@ -147,8 +138,8 @@ def plot_unusable(snapshot: LoadedSnapshot, window: Window | None = None) -> alt
     table = measure_fragmentation(snapshot, window).requests.select(["window", "request", "unusable_index"])
     rows = [row | {"size": show_size(row["request"])} for row in table.to_pylist()]
     alt = _load_altair()
-    chart = _make_chart(rows, f"free space that requests of S cannot have, {snapshot.label}", [])
-    return chart.mark_line(point=True).encode(
+    chart = _make_chart("line", rows, f"free space that requests of S cannot have, {snapshot.label}", [])
+    return chart.encode(
         alt.X("size:O", title="S, size of a request", sort=list(dict.fromkeys(r["size"] for r in rows))),
         alt.Y("unusable_index:Q", title="U(S)", scale=alt.Scale(domain=[0, 1])),
         color=alt.Color("window:N", title="window"),
@@ -171,14 +162,10 @@ def plot_holes(snapshot: LoadedSnapshot, window: Window | None = None) -> alt.Ch
         for row in hole_histogram(snapshot, window).to_pylist()
     ]
     alt = _load_altair()
-    return (
-        _make_chart(rows, f"free holes, {snapshot.label}", [])
-        .mark_bar(color="#0072b2")
-        .encode(
-            alt.X("size:O", title="from this size to twice as much", sort=[row["size"] for row in rows]),
-            alt.Y("holes:Q", title="holes", axis=alt.Axis(tickMinStep=1)),
-            tooltip=[alt.Tooltip("size:O"), alt.Tooltip("holes:Q"), _exact()],
-        )
+    return _make_chart("bar", rows, f"free holes, {snapshot.label}", []).encode(
+        alt.X("size:O", title="from this size to twice as much", sort=[row["size"] for row in rows]),
+        alt.Y("holes:Q", title="holes", axis=alt.Axis(tickMinStep=1)),
+        tooltip=[alt.Tooltip("size:O"), alt.Tooltip("holes:Q"), _exact()],
     )
 
 
@@ -196,6 +183,15 @@ def _check_metrics(metrics: Iterable[str]) -> None:
     for name in metrics:
         if name not in METRICS:
             raise UsageError(f"{name!r} is no figure of a summary; these are: {', '.join(METRICS)}")
+
+
+def _list_figures(summary: Iterable[Row], metric: str) -> list[Row]:
+    """List a figure of every type but Free; `partial` is whether it is at least that."""
+    return [
+        {"type": row["type"], "bytes": row[metric], "partial": metric in (row["partial"] or "").split(", ")}
+        for row in summary
+        if row["type"] in TYPES and row["type"] != _FREE
+    ]
 
 
 def _choose_one(found: Sequence[Series]) -> Series:
@@ -216,12 +212,14 @@ def _name_mover(at: int, row: Row) -> str:
     return f"{at + 1}. {shorten_middle(words, _LONGEST)}"
 
 
-def _make_chart(rows: Sequence[Row], title: str, unknown: Sequence[str]) -> Any:
+def _make_chart(mark: str, rows: Sequence[Row], title: str, unknown: Sequence[str]) -> alt.Chart:
     """Start a chart of rows; `amount` is their bytes in the unit of the axis, `place` that of their type."""
-    alt = _load_altair()
+    altair = _load_altair()
+    partial = dict.fromkeys(row["type"] for row in rows if row.get("partial"))
     said = [f"not known: {', '.join(unknown)}"] if unknown else []
-    chart = alt.Chart(alt.Data(values=list(rows)), width=_WIDTH)
-    chart = chart.properties(title=alt.TitleParams(show_name(title), subtitle=said, anchor="start"))
+    said += [f"at least: {', '.join(partial)}"] if partial else []
+    chart: alt.Chart = altair.Chart(altair.Data(values=list(rows)), mark=_MARKS[mark], width=_WIDTH)
+    chart = chart.properties(title=altair.TitleParams(show_name(title), subtitle=said, anchor="start"))
     return chart.transform_calculate(
         amount=f"datum.bytes / {dict(_UNITS)[_name_unit(rows)]}",
         place=f"indexof({list(TYPES)}, datum.type)",

@@ -11,6 +11,7 @@ from mmpscope.analysis.extent import describe_source, find_extent
 from mmpscope.analysis.facts import get_list, get_number, show_fact
 from mmpscope.analysis.mapping_count import MappingCount
 from mmpscope.analysis.measures.limits import list_limits
+from mmpscope.analysis.measures.versions import find_version
 from mmpscope.analysis.pages.schema import LIMITS, Head
 from mmpscope.analysis.pages.tables import show_text
 from mmpscope.analysis.reporters.amounts import show_time
@@ -59,9 +60,12 @@ def _show(fact: object) -> str | None:
 
 def _list_facts(snapshot: LoadedSnapshot) -> Iterator[tuple[str, str]]:
     command = " ".join(show_fact(word) or "" for word in get_list(snapshot.process, "cmdline"))
+    version = find_version(snapshot)
     start, end, source = snapshot.usable_range
     if command:
         yield "command line", command
+    if version:
+        yield "build of the program", version
     yield "usable range", f"{start:x} to {end:x} ({source})"
     yield "page", f"{snapshot.page_size:,} bytes"
     yield "classification rules", snapshot.rules_version

@@ -10,6 +10,7 @@ from mmpscope.analysis.pages.page_data import PageData
 from mmpscope.analysis.pages.schema import Column, Page, Table, Trend
 from mmpscope.analysis.pages.tables import decode_table, make_title
 from mmpscope.analysis.reporters.amounts import UNKNOWN, show_address, show_count
+from mmpscope.analysis.reporters.names import shorten_middle
 
 __all__ = ["Cell", "PlainTable", "list_plain_tables"]
 
@@ -44,6 +45,8 @@ class _Shown(NamedTuple):
 
 
 _MOST_SNAPSHOTS = 25
+_NAME = 500
+"""Characters of a name: the data has all of it, and a few endless ones would fill a page."""
 _FIGURES = ("size", "committed", "private", "total_ws")
 _DELTAS = tuple(f"{name}_delta" for name in _FIGURES)
 _SUMMARY = _Shown(
@@ -160,7 +163,7 @@ def _show(value: Any, column: Column, unit: str | None) -> Cell:
     if value is None:
         return Cell("" if column["unit"] == "text" else UNKNOWN)
     if column["unit"] == "text":
-        return Cell(make_title(value) if column["name"] == "metric" else value)
+        return Cell(make_title(value) if column["name"] == "metric" else shorten_middle(value, _NAME))
     is_change = column["name"].endswith("delta") or column["name"] == "change"
     if column["unit"] == "bytes" or (unit == "bytes" and column["unit"] == "count"):
         return Cell(show_bytes(value, sign=is_change), _tell_exactly(value))

@@ -27,6 +27,9 @@ __all__ = [
 
 LONGEST_TEXT = 8_192
 """Characters of a text that a page keeps: a path has at most 4,096 bytes (PATH_MAX), escapes are longer."""
+_MOST_TEXT = 16 << 20
+"""Characters of a block: 60,000 paths of 250 characters."""
+_SHORT = 200
 _SAFE = (1 << 53) - 1
 """Number.MAX_SAFE_INTEGER (ECMA-262): up to here a double holds every integer."""
 _FEW = 8
@@ -37,14 +40,22 @@ _UNITS = {"string": "text", "bool": "bool", "float64": "number"}
 
 
 class Texts:
-    """The texts of one block, each once, and their numbers."""
+    """The texts of one block, each once, and their numbers.
+
+    Once there are very many of them, only the ends of further ones are kept: hostile names have no end.
+    """
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
+        self._left = _MOST_TEXT
 
     def number(self, text: str) -> int:
         """Return the number of a text as a page shows it."""
-        return self._numbers.setdefault(show_text(text), len(self._numbers))
+        shown = show_text(text if self._left > 0 else shorten_middle(text, _SHORT))
+        if shown not in self._numbers:
+            self._numbers[shown] = len(self._numbers)
+            self._left -= len(shown)
+        return self._numbers[shown]
 
     def list_all(self) -> list[str]:
         """Return the texts by number."""

@@ -21,8 +21,10 @@ __all__ = ["MOST_LINES", "render_markdown"]
 MOST_LINES = 60
 _FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
 _MOVED = ("size", "committed", "private", "total_ws")
-_MOVERS = 8
-_LARGEST = 6
+_MOVERS = 5
+_LARGEST = 5
+_LIMITS = 3
+_NOTES = 2
 _MISSING = 3
 _NAME = 70
 """Characters of a name: a table in an issue is about as wide as 100 columns."""
@@ -58,7 +60,7 @@ def _write_head(page: Page, snapshot: Snapshot) -> list[str]:
         facts.append(f"{len(page['snapshots']):,} snapshots")
     lines = [f"### Memory of {_name(page['title'])}", "", ", ".join(facts), ""]
     lines += [f"- {_prose(sentence)}" for sentence in page["says"]]
-    lines += [f"- {_prose(note)}" for note in [*head["notes"], *page["notes"]][:2]]
+    lines += [f"- {_prose(note)}" for note in [*head["notes"], *page["notes"]][:_NOTES]]
     missing = [f"{fact['item']}" for fact in head["missing"] if fact["state"] in ("partial", "unavailable")]
     if missing:
         more = f", and {len(missing) - _MISSING} more" if len(missing) > _MISSING else ""
@@ -131,13 +133,19 @@ def _write_largest(data: PageData) -> list[str]:
 
 
 def _write_limits(snapshot: Snapshot, texts: Sequence[str]) -> list[str]:
-    """Write the limits that are in sight; how much room is left, the head says."""
-    lines = []
-    for row in list_rows(snapshot["limits"], texts):
-        if row["maximum"] and row["used"] is not None and row["used"] >= _SHARE * row["maximum"]:
-            show = show_size if row["unit"] == "bytes" else show_count
-            lines.append(f"- {_prose(row['limit'])}: {show(row['used'])} of {show(row['maximum'])}")
-    return lines
+    """Write the limits that are in sight, the nearest first; how much room is left, the head says."""
+    shares = [
+        (row["used"] / row["maximum"], row)
+        for row in list_rows(snapshot["limits"], texts)
+        if row["maximum"] and row["used"] is not None
+    ]
+    shares.sort(key=lambda pair: -pair[0])
+    near = [row for share, row in shares if share >= _SHARE][:_LIMITS]
+    return [f"- {_prose(row['limit'])}: {_show(row, 'used')} of {_show(row, 'maximum')}" for row in near]
+
+
+def _show(row: Row, name: str) -> str:
+    return (show_size if row["unit"] == "bytes" else show_count)(row[name])
 
 
 def _write_table(heads: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The map of the address space on a report: drawn to scale, zoomed, walked through, and equal to `mmp free`."""
+"""The map of the address space on a report: to scale, zoomed, walked through, and equal to `mmp free`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ pytestmark = pytest.mark.real
 SAMPLES = Path(__file__).parents[2] / "samples"
 WOW64 = SAMPLES / "windows-wow64-v1.0.mmp"
 FRAGMENTED = SAMPLES / "linux-fragmented-v1.0.mmp"
+TO = "\N{EN DASH}"
 ROWS, LABEL, BLOCK = 6, 17, 17 + 32 + 5
 """Rows of a wide map, and pixels: of the address above a row, and from one row to the next."""
 
@@ -95,7 +96,7 @@ def test_a_32_bit_space_is_drawn_to_scale(browser: Browser, wow64: Path) -> None
             middle = int(hole["address"], 16) + hole["size"] / 2
             _point(opened, (middle - low) / size)
             start, end = int(hole["address"], 16), int(hole["end"], 16)
-            assert f"{start:x} – {end:x}" in _told(opened)
+            assert f"{start:x} {TO} {end:x}" in _told(opened)
             assert f"{hole['size']:,} bytes" in _told(opened)
 
 
@@ -108,7 +109,7 @@ def test_arrow_keys_go_through_all_regions_and_holes(browser: Browser, wow64: Pa
         opened.page.keyboard.press("Home")
         for row in rows:
             start = int(row["address"], 16)
-            assert f"{row['type']} {start:x} – {start + row['size']:x}" in _told(opened)
+            assert f"{row['type']} {start:x} {TO} {start + row['size']:x}" in _told(opened)
             opened.page.keyboard.press("ArrowRight")
 
 
@@ -117,7 +118,7 @@ def test_a_region_beyond_2_53_keeps_its_last_digit(browser: Browser, fragmented:
     with _open(browser, fragmented) as opened:
         _canvas(opened).focus()
         opened.page.keyboard.press("End")
-        assert "ffffffffff600000 – ffffffffff601000" in _told(opened)
+        assert f"ffffffffff600000 {TO} ffffffffff601000" in _told(opened)
 
 
 def test_neighbours_are_told(browser: Browser, wow64: Path) -> None:
@@ -140,7 +141,7 @@ def test_empty_stretches_are_folded_in_a_64_bit_space(browser: Browser, fragment
             opened.page.mouse.move(box["x"] + part * box["width"], box["y"] + row * BLOCK + LABEL + 10)
             told += _told(opened)
         assert len(holes) > 5
-        assert [row["size"] for row in holes if f"{int(row['address'], 16):x} – " not in told] == []
+        assert [row["size"] for row in holes if f"{int(row['address'], 16):x} {TO} " not in told] == []
 
 
 def test_the_wheel_zooms_about_the_pointer_once_the_map_was_clicked(browser: Browser, wow64: Path) -> None:
@@ -239,12 +240,12 @@ def test_a_hole_that_is_clicked_is_selected_and_in_sight(browser: Browser, wow64
 
 
 def test_a_typed_address_or_range_is_shown(browser: Browser, wow64: Path) -> None:
-    """An address selects what holds it; a range is exactly what is in sight then; nonsense is refused in words."""
+    """An address selects what holds it, a range is exactly what is in sight, nonsense is refused."""
     with _open(browser, wow64) as opened:
         field = opened.page.get_by_label("Go to an address")
         field.fill("0x10000123")
         field.press("Enter")
-        opened.wait("10000000 – 10001000", "#map .map-readout")
+        opened.wait(f"10000000 {TO} 10001000", "#map .map-readout")
         field.fill("10000000-10800000")
         field.press("Enter")
         opened.page.wait_for_function("() => location.hash.includes('map=w0.10000000-10800000')")
@@ -257,10 +258,10 @@ def test_a_chosen_type_stands_out(browser: Browser, wow64: Path) -> None:
     """With a type chosen, pixels of the others are faint: the full colour of images is gone from the map."""
     pink = "[204, 121, 167]"
     count = (
-        "() => { const canvas = document.querySelector('#map canvas');"
-        " const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height); let found = 0;"
-        f" for (let at = 0; at < data.length; at += 4) found += {pink}.every((part, n) => data[at + n] === part);"
-        " return found; }"
+        "() => { const canvas = document.querySelector('#map canvas'); let found = 0;"
+        " const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
+        " for (let at = 0; at < data.length; at += 4)"
+        f" found += {pink}.every((part, place) => data[at + place] === part); return found; }}"
     )
     with _open(browser, wow64) as opened:
         assert opened.page.evaluate(count) > 500
@@ -292,5 +293,5 @@ def test_both_maps_of_a_comparison_stand_on_one_line(browser: Browser, pair: Pat
         opened.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + LABEL + 22 + 12 + 8)
         told = opened.texts(".map-pair .map-readout")[0]
         assert "After: " in told
-        assert "Private Data 300012340000 – 300013340000 16.0 MiB" in told
+        assert f"Private Data 300012340000 {TO} 300013340000 16.0 MiB" in told
         assert opened.messages == []

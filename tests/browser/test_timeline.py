@@ -1,4 +1,4 @@
-"""The timeline of a report: areas by type that add up, clicks that show a snapshot, drags that compare two."""
+"""The timeline of a report: areas by type that add up, clicks show a snapshot, drags compare two."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.browser import OpenPage, open_report
+from support.leaks import make_looks, write_looks
 from support.mmp_command import run_mmp
 
 if TYPE_CHECKING:
@@ -166,3 +167,22 @@ def test_a_narrow_screen_holds_the_timeline(browser: Browser, leak: Path) -> Non
     """At 400 pixels nothing runs over the side."""
     with _open(browser, leak, width=400) as opened:
         assert opened.page.evaluate("() => document.documentElement.scrollWidth") == 400
+
+
+@pytest.mark.parametrize(("limit_mib", "is_drawn"), [(48, True), (4096, False)])
+def test_a_limit_is_drawn_where_it_is_near_and_told_where_not(
+    browser: Browser, report_of: Callable[..., Path], tmp_path: Path, limit_mib: int, is_drawn: bool
+) -> None:
+    """RLIMIT_AS stands as a line in the chart of the address space, or, far above it, in words below."""
+    looks = make_looks(range(8 << 10, 20 << 10, 1 << 10), rlimit=limit_mib << 20)
+    path = report_of(write_looks(tmp_path / "limited.mmp", looks))
+    red = (
+        "() => { const canvas = document.querySelector('.uplot canvas'); let found = 0;"
+        " const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
+        " for (let at = 0; at < data.length; at += 4)"
+        " found += [179, 38, 30].every((part, place) => data[at + place] === part); return found; }"
+    )
+    with _open(browser, path, "#time=0.size") as opened:
+        assert (opened.page.evaluate(red) > 300) == is_drawn
+        told = f"RLIMIT_AS {'48.0 MiB' if is_drawn else '4.0 GiB'}"
+        assert any(told in text for text in opened.texts("#timeline .note")) != is_drawn

@@ -156,9 +156,10 @@ def test_the_page_loads_nothing_and_runs_its_own_script_only() -> None:
         assert not [name for name in attributes if name.startswith("on")], tag
 
 
-def test_a_page_without_data_is_small() -> None:
+@pytest.mark.parametrize("name", [ONES[0], "linux-warm-up-v1.0.mmp.gz"])
+def test_a_page_without_data_is_small(name: str) -> None:
     """What a page is besides its packed data takes at most 400 KiB, plain tables included."""
-    answer = run_mmp("report", SAMPLES / ONES[0])
+    answer = run_mmp("report", SAMPLES / name)
     blocks = read_page(answer.out).blocks
     assert len(answer.out.encode()) - sum(map(len, blocks.values())) <= SHELL_BYTES
 

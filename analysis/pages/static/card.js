@@ -23,7 +23,7 @@ function fillCard(card, app, tree, node, copy) {
   const details = value("details");
   card.replaceChildren(
     title,
-    details === null ? "" : h("p", { class: "path" }, details),
+    details === null ? "" : h("p", { class: "path", tabIndex: 0 }, details),
     h("dl", { class: "facts" }, listFacts(app, tree, node)),
     h("div", { class: "tools" }, buttons),
   );
@@ -39,7 +39,12 @@ function listFacts(app, tree, node) {
   return facts
     .filter(([, value]) => value !== null)
     .map(([name, value, unit, title]) =>
-      h("div", { title: app.define(table.name, name) }, h("dt", {}, title), h("dd", {}, makeAmount(value, unit))),
+      h(
+        "div",
+        { title: app.define(table.name, name) },
+        h("dt", {}, title),
+        h("dd", {}, makeAmount(value, unit)),
+      ),
     );
 }
 

@@ -6,7 +6,8 @@ const STARTS_FORMULA = /^[=+\-@\t\r]/;
 /** Write rows as tab-separated values. A column has `name`, `unit` and `value(row)`. */
 function writeTsv(columns, rows) {
   const lines = [columns.map((column) => column.name).join("\t")];
-  for (const row of rows) lines.push(columns.map((column) => writeCell(column.value(row), column.unit)).join("\t"));
+  for (const row of rows)
+    lines.push(columns.map((column) => writeCell(column.value(row), column.unit)).join("\t"));
   return lines.join("\n") + "\n";
 }
 

@@ -128,7 +128,9 @@ function unfold(stored, rows) {
 
 /** Write an exact integer as a page has it: a number as far as that is exact, text beyond. */
 function toPlain(exact) {
-  return BigInt.asIntN(54, exact) === exact && Number.isSafeInteger(Number(exact)) ? Number(exact) : String(exact);
+  return BigInt.asIntN(54, exact) === exact && Number.isSafeInteger(Number(exact))
+    ? Number(exact)
+    : String(exact);
 }
 
 /** Add two integers exactly; null where one is unknown. */

@@ -2,7 +2,8 @@
 
 /** Show the definitions of every table that the page has. */
 function mountDefinitions(host, app) {
-  const intro = "The meaning of every column, as in docs/metrics.md. It also shows when you point at the head of a column.";
+  const intro =
+    "The meaning of every column, as in docs/metrics.md. It also shows when you point at the head of a column.";
   host.append(h("p", { class: "muted" }, intro));
   for (const [table, columns] of Object.entries(app.page.definitions)) {
     const place = h("dl", { class: "definitions" });
@@ -13,5 +14,10 @@ function mountDefinitions(host, app) {
 }
 
 function fillDefinitions(place, columns) {
-  place.append(...Object.entries(columns).flatMap(([name, text]) => [h("dt", {}, h("code", {}, name)), h("dd", {}, text)]));
+  place.append(
+    ...Object.entries(columns).flatMap(([name, text]) => [
+      h("dt", {}, h("code", {}, name)),
+      h("dd", {}, text),
+    ]),
+  );
 }

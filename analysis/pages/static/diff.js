@@ -1,7 +1,45 @@
 /* What changed between two snapshots: totals, types, what changed most, modules, threads. */
 
 const DIFF_ALWAYS = ["size", "committed", "private", "total_ws", "private_ws", "shareable_ws", "shared_ws"];
-const WORD_SIGNS = { new: "+", gone: "−", grown: "▲", shrunk: "▼", changed: "≠", moved: "→", same: "=", rebuilt: "↻", others: "…" };
+const WORD_SIGNS = {
+  new: "+",
+  gone: "−",
+  grown: "▲",
+  shrunk: "▼",
+  changed: "≠",
+  moved: "→",
+  same: "=",
+  rebuilt: "↻",
+  others: "…",
+};
+/** Columns of the lists of a comparison that show unless all are asked for; the most telling text is last. */
+const DIFF_MAIN = {
+  modules: ["word", "address_a", "address_b", "size_a", "size_b", "size_delta", "path"],
+  threads: ["word", "tid", "state_a", "state_b", "name_a", "name_b"],
+  ranges: [
+    "word",
+    "address_a",
+    "address_b",
+    "size_a",
+    "size_b",
+    "type_a",
+    "type_b",
+    "protection_a",
+    "protection_b",
+    "details_a",
+    "details_b",
+  ],
+  largest_free: [
+    "word",
+    "address_a",
+    "address_b",
+    "size_a",
+    "size_b",
+    "size_delta",
+    "taken_by",
+    "given_back_by",
+  ],
+};
 const DIFF_LISTS = [
   ["ranges", "Ranges of addresses"],
   ["modules", "Modules"],
@@ -61,9 +99,18 @@ function makePairPickers(app) {
 function drawDiff(host, app, diff) {
   const unit = app.state.get("unit") ?? "auto";
   if (diff.says) host.append(h("p", { class: "says" }, diff.says));
-  host.append(h("p", { class: "about" }, `${diff.mode === "summaries" ? "" : `mode ${diff.mode}: `}${diff.mode_reason}`));
-  host.append(h("div", { class: "pair" }, drawTotals(app, diff, unit), drawTypes(app, diff.tables.types, unit)));
-  const movers = diff.tables.joined ?? (diff.tables.movers && joinSides(diff.tables.movers, diff.mode !== "same"));
+  host.append(
+    h(
+      "p",
+      { class: "about" },
+      `${diff.mode === "summaries" ? "" : `mode ${diff.mode}: `}${diff.mode_reason}`,
+    ),
+  );
+  host.append(
+    h("div", { class: "pair" }, drawTotals(app, diff, unit), drawTypes(app, diff.tables.types, unit)),
+  );
+  const movers =
+    diff.tables.joined ?? (diff.tables.movers && joinSides(diff.tables.movers, diff.mode !== "same"));
   if (movers?.rows) {
     host.append(h("h3", {}, `What changed most, by ${diff.metric.replaceAll("_", " ")}`));
     drawMovers(host, app, diff.metric, movers);
@@ -90,7 +137,11 @@ function drawTotals(app, diff, unit) {
 
 function drawTotal(app, row, largest, unit) {
   const side = (value, partial) =>
-    h("td", { class: "number", title: explainValue(value, "bytes") }, `${partial ? "≥ " : ""}${formatBytes(value, unit)}`);
+    h(
+      "td",
+      { class: "number", title: explainValue(value, "bytes") },
+      `${partial ? "≥ " : ""}${formatBytes(value, unit)}`,
+    );
   const column = app.snapshot().summary.columns.find(({ name }) => name === row.metric);
   const note = row.note ? h("small", { class: "muted" }, ` ${row.note}`) : null;
   return h(
@@ -109,7 +160,14 @@ function drawMappings([before, after]) {
   const cells = [before.count, after.count].map((value) => h("td", { class: "number" }, formatCount(value)));
   const limit = after.limit === null ? "" : `of at most ${formatCount(after.limit)}`;
   const delta = subtractExact(after.count, before.count);
-  return h("tr", {}, h("th", { scope: "row" }, "Mappings"), cells, drawChange(delta, "count"), h("td", { class: "text muted" }, limit));
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, "Mappings"),
+    cells,
+    drawChange(delta, "count"),
+    h("td", { class: "text muted" }, limit),
+  );
 }
 
 function drawChange(value, unit, size) {
@@ -131,16 +189,25 @@ function drawChangeBar(value, largest) {
 function drawTypes(app, types, unit) {
   const names = [...DIFF_ALWAYS, "blocks"].filter((name) => types.has(`${name}_delta`));
   const rows = types.column("type").map((type, row) => ({ type, row }));
-  const changed = rows.filter(({ type, row }) => type !== "Total" && names.some((name) => types.column(`${name}_delta`)[row]));
+  const changed = rows.filter(
+    ({ type, row }) => type !== "Total" && names.some((name) => types.column(`${name}_delta`)[row]),
+  );
   if (changed.length === 0) return h("p", { class: "note" }, "No type of memory changed.");
-  const titles = names.map((name) => app.snapshot().summary.columns.find((column) => column.name === name)?.title ?? name);
+  const titles = names.map(
+    (name) => app.snapshot().summary.columns.find((column) => column.name === name)?.title ?? name,
+  );
   const heads = titles.map((title) => h("th", { scope: "col", class: "number" }, title));
   const body = changed.map(({ type, row }) => {
     const cells = names.map((name) => drawTypeChange(types, name, row, unit));
     const chosen = app.state.get("type") === type ? "chosen" : "";
     return h("tr", { class: chosen }, h("th", { scope: "row" }, makeMark(type), ` ${type}`), cells);
   });
-  const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Change by type"), heads)), h("tbody", {}, body));
+  const table = h(
+    "table",
+    { class: "data" },
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Change by type"), heads)),
+    h("tbody", {}, body),
+  );
   return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Change by type" }, table);
 }
 
@@ -153,7 +220,8 @@ function drawTypeChange(types, name, row, unit) {
 
 function drawMovers(host, app, metric, table) {
   const type = app.state.get("type");
-  const kept = type === null ? table : filterTable(table, (row) => row.type === type || row.word === "others");
+  const kept =
+    type === null ? table : filterTable(table, (row) => row.type === type || row.word === "others");
   if (!kept.rows) {
     host.append(h("p", { class: "note" }, `Nothing of type ${type} is among it.`));
     return;
@@ -162,22 +230,30 @@ function drawMovers(host, app, metric, table) {
   host.append(place);
   mountList(place, app, kept, {
     label: "What changed most",
-    main: listMoverColumns(metric),
+    main: listMoverColumns(metric, table.has("match")),
     fill: { word: fillWord, address: fillPlace },
     onSelect: (row) => selectAddress(app, kept.column("address")[row]),
   });
 }
 
-function listMoverColumns(metric) {
-  const deltas = new Set([metric, ...DIFF_ALWAYS, "swap", "lazyfree", "thp"].map((name) => `${name}_delta`));
-  return ["word", "type", "address", ...deltas, "what", "match", "confidence", "note", "protection", "details"];
+function listMoverColumns(metric, matched) {
+  const deltas = (names) => [...new Set(names)].map((name) => `${name}_delta`);
+  if (matched)
+    return ["word", "type", "confidence", "match", ...deltas([metric, "size", "total_ws"]), "note", "what"];
+  const names = deltas([metric, ...DIFF_ALWAYS, "swap", "lazyfree", "thp"]);
+  return ["word", "type", "address", ...names, "note", "protection", "details"];
 }
 
 /** Join the two sides of each change: what is there after, else what was there before. */
 function joinSides(movers, matched) {
-  const either = (name) => movers.column(`${name}_b`).map((value, row) => value ?? movers.column(`${name}_a`)[row]);
+  const either = (name) =>
+    movers.column(`${name}_b`).map((value, row) => value ?? movers.column(`${name}_a`)[row]);
   const text = (name, title) => ({ name, title, unit: "text" });
-  const columns = [text("word", "Word"), text("type", "Type"), { name: "address", title: "Address", unit: "address" }];
+  const columns = [
+    text("word", "Word"),
+    text("type", "Type"),
+    { name: "address", title: "Address", unit: "address" },
+  ];
   const data = { word: movers.column("word"), type: either("type"), address: either("address") };
   for (const { name, title } of movers.columns.filter((column) => column.name.endsWith("_delta"))) {
     if (!movers.column(name).some((value) => value !== null && value !== 0)) continue;
@@ -197,17 +273,24 @@ function joinSides(movers, matched) {
 
 function nameRest(movers, details) {
   const folded = movers.column("rows");
-  return details.map((text, row) => (movers.column("word")[row] === "others" ? `${formatCount(folded[row])} more changes` : text));
+  return details.map((text, row) =>
+    movers.column("word")[row] === "others" ? `${formatCount(folded[row])} more changes` : text,
+  );
 }
 
 function filterTable(table, keep) {
   const rows = Array.from({ length: table.rows }, (_, row) => row).filter((row) => keep(table.row(row)));
-  const data = Object.fromEntries(table.columns.map(({ name }) => [name, rows.map((row) => table.column(name)[row])]));
+  const data = Object.fromEntries(
+    table.columns.map(({ name }) => [name, rows.map((row) => table.column(name)[row])]),
+  );
   return makeTable(table.name, table.columns, data);
 }
 
 function fillWord(cell, row, value) {
-  cell.replaceChildren(h("span", { class: `word ${value}`, "aria-hidden": "true" }, WORD_SIGNS[value] ?? ""), ` ${value}`);
+  cell.replaceChildren(
+    h("span", { class: `word ${value}`, "aria-hidden": "true" }, WORD_SIGNS[value] ?? ""),
+    ` ${value}`,
+  );
 }
 
 /** Draw an address; what has none, as page tables and the folded rest, has nothing there to be unknown. */
@@ -215,11 +298,22 @@ function fillPlace(cell, row, value, wanted) {
   fillMarked(cell, value === null ? "" : formatAddress(value), wanted);
 }
 
+/** Return what draws one side of a change: nothing where that side has nothing, as before what is new. */
+function fillSide({ name, unit }) {
+  const write = name.startsWith("type")
+    ? fillType
+    : (cell, row, value, wanted) => fillMarked(cell, formatValue(value, unit), wanted);
+  return (cell, row, value, wanted) =>
+    value === null ? cell.replaceChildren() : write(cell, row, value, wanted);
+}
+
 function drawMore(app, table, name, title) {
   const place = h("div", {});
   const more = h("details", {}, h("summary", {}, `${title} (${formatCount(table.rows)})`), place);
   const fill = { word: fillWord };
-  const show = () => mountList(place, app, table, { label: `${title} that differ`, fill });
+  for (const column of table.columns) if (/_[ab]$/.test(column.name)) fill[column.name] = fillSide(column);
+  const main = DIFF_MAIN[name];
+  const show = () => mountList(place, app, table, { label: `${title} that differ`, main, fill });
   more.addEventListener("toggle", show, { once: true });
   return more;
 }

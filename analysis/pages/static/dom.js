@@ -6,15 +6,19 @@
 function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) setProperty(element, name, value);
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
 function setProperty(element, name, value) {
   if (name === "class") element.className = value;
   else if (name === "data") Object.assign(element.dataset, value);
-  else if (name === "style") for (const [key, each] of Object.entries(value)) element.style.setProperty(key, each);
-  else if (name === "on") for (const [type, listener] of Object.entries(value)) element.addEventListener(type, listener);
+  else if (name === "style")
+    for (const [key, each] of Object.entries(value)) element.style.setProperty(key, each);
+  else if (name === "on")
+    for (const [type, listener] of Object.entries(value)) element.addEventListener(type, listener);
   else if (name === "role" || name === "for" || name.startsWith("aria-")) element.setAttribute(name, value);
   else element[name] = value;
 }

@@ -8,7 +8,8 @@ function findRows(table, wanted, unit) {
   const hits = new Uint8Array(table.rows);
   for (const column of table.columns) {
     const mayHold = column.unit === "text" || LIKE_NUMBER.test(wanted);
-    if (mayHold && column.unit !== "row") markColumn(hits, table.column(column.name), column.unit, wanted, unit);
+    if (mayHold && column.unit !== "row")
+      markColumn(hits, table.column(column.name), column.unit, wanted, unit);
   }
   if (LIKE_ADDRESS.test(wanted) && table.has("end")) markRange(hits, table, wanted);
   return hits;
@@ -34,7 +35,11 @@ function markRange(hits, table, wanted) {
   const starts = table.column("address");
   const ends = table.column("end");
   for (let row = 0; row < hits.length; row += 1) {
-    if (starts[row] !== null && compareExact(starts[row], address) <= 0 && compareExact(address, ends[row]) < 0) {
+    if (
+      starts[row] !== null &&
+      compareExact(starts[row], address) <= 0 &&
+      compareExact(address, ends[row]) < 0
+    ) {
       hits[row] = 1;
     }
   }

@@ -109,7 +109,11 @@ function explainValue(value, unit) {
 function formatMoment(value) {
   if (value === null) return "unknown time";
   const milliseconds = Number(BigInt(value) / 1000000n);
-  return new Date(milliseconds).toISOString().replace("T", " ").slice(0, 20 + FRACTION_DIGITS - 1).concat(" UTC");
+  return new Date(milliseconds)
+    .toISOString()
+    .replace("T", " ")
+    .slice(0, 20 + FRACTION_DIGITS - 1)
+    .concat(" UTC");
 }
 
 /** Tell whether a column of that unit holds numbers, which stand to the right. */

@@ -1,6 +1,6 @@
 /* A table of any length: only the rows in sight are in the document. @tanstack/virtual-core says which these are.
 
-   A source has `count`, `id(row)`, and for a tree `level(row)`, `isOpen(row)` (null without sub-rows). A column has
+   A source has `count`, and for a tree `level(row)`, `isOpen(row)` (null without sub-rows). A column has
    `name`, `title`, `unit`, `meaning`, `value(row)`, and `fill(cell, row)` where it draws its cells itself. */
 
 const ROW_HEIGHT = 26;
@@ -15,7 +15,7 @@ const PATH = /^(\/|[A-Za-z]:\\|\\\\)/;
 const LAST_WIDTH = 26;
 const CELL_PADDING = 2.2;
 const DIGIT_WIDTH = 0.62; // of the font size, in most fonts
-const TEXT_WIDTH = 0.88; // of text beside digits, in a proportional font
+const TEXT_WIDTH = 0.95; // of text beside digits, in a proportional font
 
 class Grid {
   selected = -1;
@@ -25,7 +25,7 @@ class Grid {
   #rows = new Map();
   #spare = [];
   #columns = [];
-  #source = { count: 0, id: () => 0 };
+  #source = { count: 0 };
   #calls;
 
   /** `calls` has onSort(name), onSelect(row), onToggle(row, open) and onKey(event, row); each may be missing. */
@@ -188,9 +188,13 @@ class Grid {
 
   #setWidths() {
     const last = this.#columns.length - 1;
-    const widths = this.#columns.map((column) => this.#measure(column));
-    const cells = widths.map((width, place) => (place === last ? `minmax(${LAST_WIDTH}ch, 1fr)` : `${width}ch`));
-    const least = widths.slice(0, last).reduce((sum, width) => sum + width, LAST_WIDTH);
+    const stretches = last >= 0 && sideOf(this.#columns[last]) === "";
+    const widths = this.#columns.map((column, place) =>
+      stretches && place === last ? LAST_WIDTH : this.#measure(column),
+    );
+    const cells = widths.map((width) => `${width}ch`);
+    if (stretches) cells[last] = `minmax(${LAST_WIDTH}ch, 1fr)`;
+    const least = widths.reduce((sum, width) => sum + width, 0);
     this.element.style.setProperty("--cells", cells.join(" "));
     this.element.style.setProperty("--least", `${least}ch`);
     this.#measureRoom(least);
@@ -198,7 +202,9 @@ class Grid {
 
   #measureRoom(least) {
     const digit = parseFloat(getComputedStyle(this.element).fontSize) * DIGIT_WIDTH;
-    this.room = Math.floor(Math.max(LAST_WIDTH, LAST_WIDTH + this.element.clientWidth / digit - least) - CELL_PADDING);
+    this.room = Math.floor(
+      Math.max(LAST_WIDTH, LAST_WIDTH + this.element.clientWidth / digit - least) - CELL_PADDING,
+    );
   }
 
   #measure(column) {
@@ -228,7 +234,14 @@ class Grid {
   #press(event) {
     if (event.target !== this.element || event.ctrlKey || event.metaKey || event.altKey) return;
     const last = this.#source.count - 1;
-    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE_ROWS, PageUp: -PAGE_ROWS, Home: -last - 1, End: last + 1 };
+    const moves = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: PAGE_ROWS,
+      PageUp: -PAGE_ROWS,
+      Home: -last - 1,
+      End: last + 1,
+    };
     if (event.key in moves && last >= 0) {
       const row = Math.min(last, Math.max(0, this.selected + moves[event.key]));
       this.select(row);

@@ -17,7 +17,9 @@ function mountHead(host, app) {
     const facts = head.facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
     const said = app.snapshot().id === app.page.shown ? null : h("p", { class: "says" }, says);
     showSaid(app, said === null);
-    const notes = [...app.page.notes, ...app.page.folded, ...head.notes].map((note) => h("p", { class: "note" }, note));
+    const notes = [...app.page.notes, ...app.page.folded, ...head.notes].map((note) =>
+      h("p", { class: "note" }, note),
+    );
     host.replaceChildren(
       ...[said, h("p", { class: "about" }, about), ...notes].filter(Boolean),
       h("details", {}, h("summary", {}, "More about this process"), h("dl", { class: "facts" }, facts)),
@@ -53,9 +55,15 @@ function listMissing(missing) {
 
 /** Put the bar below the head: sections, the snapshot, the filter, units, theme. */
 function mountBar(app) {
-  const links = h("div", { class: "links" }, listSections().map(([id, text]) => makeLink(app, id, text)));
+  const links = h(
+    "div",
+    { class: "links" },
+    listSections().map(([id, text]) => makeLink(app, id, text)),
+  );
   const chip = makeButton("", "Show all types", () => app.state.set({ type: null }), { class: "chip" });
-  const unit = makeSelect("Units", UNIT_CHOICES, (value) => app.state.set({ unit: value === "auto" ? null : value }));
+  const unit = makeSelect("Units", UNIT_CHOICES, (value) =>
+    app.state.set({ unit: value === "auto" ? null : value }),
+  );
   const picker = makePicker(app);
   const choices = h("div", { class: "choices" }, chip, picker?.element, unit, makeThemeButton());
   const bar = h("nav", { id: "bar", "aria-label": "Page" }, links, choices);
@@ -95,9 +103,13 @@ function makeSelect(label, choices, call) {
 function makePicker(app) {
   const { snapshots } = app.page;
   if (snapshots.length < 2) return null;
-  const choices = snapshots.map(({ id, head }) => [String(id), `${id + 1} of ${snapshots.length}: ${shortenTime(head.time)}`]);
+  const choices = snapshots.map(({ id, head }) => [
+    String(id),
+    `${id + 1} of ${snapshots.length}: ${shortenTime(head.time)}`,
+  ]);
   const select = makeSelect("Snapshot", choices, (value) => app.state.set({ snapshot: Number(value) }));
-  const step = (by) => app.state.set({ snapshot: Math.min(snapshots.length - 1, Math.max(0, app.snapshot().id + by)) });
+  const step = (by) =>
+    app.state.set({ snapshot: Math.min(snapshots.length - 1, Math.max(0, app.snapshot().id + by)) });
   const before = makeButton("‹", "Snapshot before ( [ )", () => step(-1));
   const after = makeButton("›", "Snapshot after ( ] )", () => step(1));
   const element = h("span", { class: "picker" }, before, select, after);
@@ -111,7 +123,9 @@ function shortenTime(time) {
 
 function makeThemeButton() {
   const root = document.documentElement;
-  const button = makeButton("", "Change between the colours of the system, light and dark", turn, { class: "theme" });
+  const button = makeButton("", "Change between the colours of the system, light and dark", turn, {
+    class: "theme",
+  });
   function turn() {
     const next = THEMES[(THEMES.indexOf(root.dataset.theme ?? "auto") + 1) % THEMES.length];
     root.dataset.theme = next;
@@ -123,6 +137,8 @@ function makeThemeButton() {
     button.textContent = { auto: "◐ auto", light: "○ light", dark: "● dark" }[theme];
   }
   show();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => window.dispatchEvent(new Event("themechange")));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+    window.dispatchEvent(new Event("themechange")),
+  );
   return button;
 }

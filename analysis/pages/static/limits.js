@@ -5,7 +5,12 @@ const NEAR_LIMIT = 0.9;
 
 /** Show limits and room of the snapshot that is chosen; `load(lists)` shows the room. */
 function mountLimits(host, app) {
-  const limits = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Limits of the process" });
+  const limits = h("div", {
+    class: "scroll",
+    tabIndex: 0,
+    role: "region",
+    "aria-label": "Limits of the process",
+  });
   const room = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Room for a request" });
   host.append(limits, room);
   let lists = null;
@@ -27,7 +32,11 @@ function mountLimits(host, app) {
 function makeHeads(app, table, names, numeric) {
   return names.map((name) => {
     const { title } = table.columns.find((column) => column.name === name);
-    return h("th", { scope: "col", class: numeric.has(name) ? "number" : "", title: app.define(table.name, name) }, title);
+    return h(
+      "th",
+      { scope: "col", class: numeric.has(name) ? "number" : "", title: app.define(table.name, name) },
+      title,
+    );
   });
 }
 
@@ -46,7 +55,14 @@ function drawLimit(row, numbers, unit) {
     const text = none ? NOT_APPLICABLE : formatValue(row[name], kind, unit);
     return h("td", { class: "number", title: explainValue(row[name], kind) }, text);
   });
-  return h("tr", {}, h("th", { scope: "row" }, row.limit), cells, h("td", {}, drawMeter(row)), h("td", { class: "text" }, row.reason ?? ""));
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, row.limit),
+    cells,
+    h("td", {}, drawMeter(row)),
+    h("td", { class: "text" }, row.reason ?? ""),
+  );
 }
 
 function drawMeter({ limit, used, maximum }) {
@@ -55,7 +71,12 @@ function drawMeter({ limit, used, maximum }) {
   const fill = h("span", { class: share >= NEAR_LIMIT ? "near" : "" });
   fill.style.setProperty("width", `${share * 100}%`);
   const text = formatShare(used, maximum);
-  return h("span", { class: "meter-row" }, h("span", { class: "meter", role: "img", "aria-label": `${limit}: ${text} used` }, fill), ` ${text}`);
+  return h(
+    "span",
+    { class: "meter-row" },
+    h("span", { class: "meter", role: "img", "aria-label": `${limit}: ${text} used` }, fill),
+    ` ${text}`,
+  );
 }
 
 function drawRoom(app, lists, unit) {
@@ -72,11 +93,20 @@ function drawRoom(app, lists, unit) {
 function drawRequest(row, unit) {
   const outcome = `${OUTCOME_MARKS[row.outcome] ?? ""} ${row.outcome}`;
   const kind = `outcome ${row.outcome.replaceAll(" ", "-")}`;
-  const amount = (value) => h("td", { class: "number", title: explainValue(value, "bytes") }, value === null ? NOT_APPLICABLE : formatBytes(value, unit));
+  const amount = (value) =>
+    h(
+      "td",
+      { class: "number", title: explainValue(value, "bytes") },
+      value === null ? NOT_APPLICABLE : formatBytes(value, unit),
+    );
   return h(
     "tr",
     {},
-    h("th", { scope: "row", class: "number", title: formatExact(row.request) }, formatBytes(row.request, unit)),
+    h(
+      "th",
+      { scope: "row", class: "number", title: formatExact(row.request) },
+      formatBytes(row.request, unit),
+    ),
     h("td", {}, h("span", { class: kind }, outcome)),
     h("td", {}, row.check ?? ""),
     amount(row.available),

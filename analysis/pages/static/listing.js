@@ -8,9 +8,18 @@ function mountList(host, app, table, options) {
   const count = h("span", { class: "count" });
   const input = makeFind(`Find in ${options.label}`, (text) => refresh({ find: text.toLowerCase() }));
   const copy = () => copyText(writeTsv(every.map(toRaw), list.rows), formatMany(list.rows.length, "row"));
-  host.append(h("div", { class: "tools" }, input, count, makeButton("Copy table", "Copy as tab-separated values", copy)));
+  host.append(
+    h(
+      "div",
+      { class: "tools" },
+      input,
+      count,
+      makeButton("Copy table", "Copy as tab-separated values", copy),
+    ),
+  );
   const grid = new Grid(host, options.label, {
-    onSort: (name) => refresh({ sort: turnSort(list.sort, name, every.find((each) => each.name === name).unit) }),
+    onSort: (name) =>
+      refresh({ sort: turnSort(list.sort, name, every.find((each) => each.name === name).unit) }),
     onSelect: (row) => options.onSelect?.(list.rows[row]),
   });
   function refresh(changes) {
@@ -19,12 +28,17 @@ function mountList(host, app, table, options) {
     grid.highlight = list.find;
     grid.selected = -1;
     count.textContent = countRows(list.rows.length, table.rows);
-    const shown = chooseColumns(app, table, every, options).map((column) => ({ ...column, value: (row) => column.value(list.rows[row]) }));
-    grid.show({ count: list.rows.length, id: (row) => list.rows[row] }, shown.map(withFill), list.sort);
+    const shown = chooseColumns(app, table, every, options).map((column) => ({
+      ...column,
+      value: (row) => column.value(list.rows[row]),
+    }));
+    grid.show({ count: list.rows.length }, shown.map(withFill), list.sort);
   }
   function withFill(column) {
     const fill = column.fill;
-    return fill ? { ...column, fill: (cell, row, value, wanted) => fill(cell, list.rows[row], value, wanted) } : column;
+    return fill
+      ? { ...column, fill: (cell, row, value, wanted) => fill(cell, list.rows[row], value, wanted) }
+      : column;
   }
   function update() {
     grid.unit = app.state.get("unit") ?? "auto";
@@ -37,7 +51,12 @@ function mountList(host, app, table, options) {
 /** Make a field to find a text with. */
 function makeFind(label, call) {
   const later = delay(120, () => call(input.value.trim()));
-  const input = h("input", { type: "search", placeholder: "Find", "aria-label": label, on: { input: later } });
+  const input = h("input", {
+    type: "search",
+    placeholder: "Find",
+    "aria-label": label,
+    on: { input: later },
+  });
   return input;
 }
 
@@ -45,7 +64,8 @@ function chooseColumns(app, table, every, { main }) {
   const told = every.filter(({ name }) => !table.isEmpty(name));
   if (main === undefined) return told;
   const known = main.map((name) => told.find((column) => column.name === name)).filter(Boolean);
-  if (!app.state.get("all")) return known.filter(({ name }, place) => place === known.length - 1 || !table.isBlank(name));
+  if (!app.state.get("all"))
+    return known.filter(({ name }, place) => place === known.length - 1 || !table.isBlank(name));
   const rest = told.filter((column) => !known.includes(column));
   return [...known.slice(0, -1), ...rest, ...known.slice(-1)];
 }
@@ -54,7 +74,7 @@ function describeColumn(app, table, column, { fill = {} }) {
   const values = table.column(column.name);
   return {
     ...column,
-    unit: PLAIN_NUMBERS.has(column.name) ? "plain" : column.unit,
+    unit: chooseUnit(column),
     meaning: app.define(table.name, column.name),
     value: (row) => values[row],
     fill: fill[column.name] ?? (column.name.startsWith("type") ? fillType : undefined),
@@ -67,6 +87,11 @@ const EXTRA_WIDTHS = { type: 3.5, type_a: 3.5, type_b: 3.5, word: 4 };
 
 /** Numbers that name a thing are not grouped by thousands. */
 const PLAIN_NUMBERS = new Set(["pid", "ppid", "tid", "uid", "timestamp", "machine", "elf_class"]);
+
+function chooseUnit({ name, unit }) {
+  if (PLAIN_NUMBERS.has(name)) return "plain";
+  return unit === "bytes" && name.endsWith("_delta") ? "delta" : unit;
+}
 
 function toRaw(column) {
   return { ...column, unit: column.unit === "plain" ? "count" : column.unit };

@@ -4,9 +4,9 @@
 
 const TOO_OLD = "This browser is too old for the views of this page; the main tables follow.";
 
-await start();
+await startPage();
 
-async function start() {
+async function startPage() {
   if (typeof DecompressionStream === "undefined") {
     document.querySelector("main").prepend(h("p", { class: "note" }, TOO_OLD));
     return;
@@ -56,7 +56,8 @@ function defineColumn(definitions, table, column) {
 /** Hide the sections whose view is not part of this page. */
 function hideMissing() {
   if (findHost("map") && typeof mountMap !== "function") findHost("map").parentElement.hidden = true;
-  if (findHost("timeline") && typeof mountTimeline !== "function") findHost("timeline").parentElement.hidden = true;
+  if (findHost("timeline") && typeof mountTimeline !== "function")
+    findHost("timeline").parentElement.hidden = true;
 }
 
 function findHost(name) {

@@ -41,7 +41,8 @@ class AddressMap {
       told: () => this.#tellView(),
     });
     this.panels = h("div", { class: "panels" });
-    host.append(makeLegend(app.page.types), this.panels);
+    this.legend = makeLegend(app.page.types);
+    host.append(this.legend, this.panels);
     app.state.subscribe(["sel", "type"], () => this.#mark());
     app.state.subscribe(["map"], () => this.#readState());
     app.state.subscribe(["unit"], () => this.#drawPanels());
@@ -53,7 +54,7 @@ class AddressMap {
     const why = lists === null ? missing : lists.regions === null ? lists.why.regions : null;
     this.note.textContent = why ?? "";
     this.note.hidden = why === null;
-    for (const part of [this.tools, this.figures, this.map.element, this.panels]) part.hidden = why !== null;
+    for (const part of [this.tools, this.figures, this.map.element, this.legend, this.panels]) part.hidden = why !== null;
     this.#lists = why === null ? lists : null;
     if (why !== null) return;
     this.#space = new Space(lists, this.#app.page.types);

@@ -84,9 +84,9 @@ function makePlace(address, click) {
 function shortenPath(text) {
   if (text === null) return null;
   const cut = Math.max(text.lastIndexOf("/"), text.lastIndexOf("\\"));
-  if (cut < 0 || cut === text.length - 1) return text;
+  if (cut < 0 || cut === text.length - 1) return clipText(text);
   const lead = /^(Image|Mapped File|Heap|Managed Heap|Stack|Shareable|Private Data) /.exec(text);
-  return `${lead ? lead[0] : ""}${text.slice(cut + 1)}`;
+  return `${lead ? lead[0] : ""}${clipText(text.slice(cut + 1))}`;
 }
 
 function drawCurve(lists, window, unit) {

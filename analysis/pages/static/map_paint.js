@@ -218,7 +218,7 @@ function nameItem(space, item) {
   const size = formatBytes(space.value(item, "size"));
   if (space.isHole(item)) return size;
   const details = (space.value(item, "details") ?? "").split(/[/\\]/).at(-1);
-  return details ? `${details} ${size}` : size;
+  return details ? `${clipText(details)} ${size}` : size;
 }
 
 /** Mark where stretches are folded: the line is broken there, and the mark tells how long it is. */

@@ -19,17 +19,21 @@ function mountMapPair(host, app) {
   const place = h("div", { class: "map-pair" });
   host.append(place);
   let shown = "";
+  let views = [];
   async function update() {
     const pair = choosePair(app);
     if (pair.join("-") === shown) return;
     shown = pair.join("-");
     const [diff, ...lists] = await Promise.all([findDiff(app, pair), ...pair.map((id) => app.lists(id))]);
-    if (choosePair(app).join("-") === shown) drawMapPair(place, app, diff, lists);
+    if (choosePair(app).join("-") !== pair.join("-")) return;
+    for (const view of views) view.close();
+    views = drawMapPair(place, app, diff, lists);
   }
   app.state.subscribe(["diff"], update);
   update();
 }
 
+/** Draw the maps of a comparison, or say why there are none; returns those that were drawn. */
 function drawMapPair(place, app, diff, lists) {
   const pair = [diff.a, diff.b];
   place.replaceChildren(h("h3", {}, "Both maps"));
@@ -37,14 +41,14 @@ function drawMapPair(place, app, diff, lists) {
   if (lacking.length > 0) {
     const which = lacking.map((id) => String(id + 1)).join(" and ");
     place.append(h("p", { class: "note" }, `The regions of snapshot ${which} are not on this page: no map can be drawn.`));
-    return;
+    return [];
   }
   const spaces = lists.map((each) => new Space(each, app.page.types));
   const aligned = diff.mode === "summaries" ? isOneProcess(app.page, ...pair) : diff.mode === "same";
   const changes = aligned ? findChanges(diff, spaces) : [];
   place.append(h("p", { class: "about" }, tellPair(aligned, changes)));
-  if (aligned) drawAligned(place, app, pair, spaces, changes);
-  else spaces.forEach((space, side) => drawOne(place, app, pair, space, side));
+  if (aligned) return [drawAligned(place, app, pair, spaces, changes)];
+  return spaces.map((space, side) => drawOne(place, app, pair, space, side));
 }
 
 function tellPair(aligned, changes) {
@@ -103,6 +107,7 @@ function drawAligned(place, app, pair, spaces, changes) {
   const tracks = spaces.map((space, side) => makeTrack(space, layout, PAIR_WORDS[side]));
   const marks = (changes ?? []).map(({ low, high, word }) => ({ from: layout.place(low), to: layout.place(high), word }));
   view.show({ layout, tracks, marks, leastBytes: app.page.snapshots[pair[1]].page_size });
+  return view;
 }
 
 function drawOne(place, app, pair, space, side) {
@@ -110,6 +115,7 @@ function drawOne(place, app, pair, space, side) {
   const view = makePairMap(place, app, pair, [PAIR_HEIGHT], `Map of the snapshot ${PAIR_WORDS[side].toLowerCase()}`, side);
   const layout = layFolded([space], ...readUsable(app, pair[side]));
   view.show({ layout, tracks: [makeTrack(space, layout)], leastBytes: app.page.snapshots[pair[side]].page_size });
+  return view;
 }
 
 /** Make a map of the pair; a choice on it shows the snapshot of its side, and selects the region there. */

@@ -3,6 +3,7 @@
 const MAP_HINT =
   "Point at the map, or tab to it: arrow keys go from region to region, + and − zoom, 0 shows all, Enter selects. " +
   "Once it was clicked, the wheel zooms; drag to pan, double-click to zoom to a region.";
+const MOST_LETTERS = 80;
 const MAP_FIGURES = [
   ["committed", "committed"],
   ["private", "private"],
@@ -60,6 +61,11 @@ function nameNeighbour(space, near, upper) {
   if (near < 0 || near >= space.count) return "the end of the range";
   if (space.ends[upper - 1] !== space.starts[upper]) return "nothing that this page lists";
   const details = space.value(near, "details");
-  const name = details ? ` ${details.split(/[/\\]/).at(-1)}` : "";
+  const name = details ? ` ${clipText(details.split(/[/\\]/).at(-1))}` : "";
   return `${space.value(near, "type")}${name}, ${formatBytes(space.value(near, "size"))}`;
+}
+
+/** Cut text that is longer than any name that a person gives. */
+function clipText(text) {
+  return text.length <= MOST_LETTERS ? text : `${[...text.slice(0, MOST_LETTERS)].slice(0, -1).join("")}…`;
 }

@@ -25,6 +25,7 @@ class MapView {
   #cursor = null;
   #held = new Map();
   #moved = false;
+  #closing = new AbortController();
 
   /** `options` are types, heights (of the tracks), label, rows ([wide, narrow]), choose(address), told(view). */
   constructor(host, options) {
@@ -32,12 +33,7 @@ class MapView {
     this.view = { from: 0, to: 1 };
     this.selected = null;
     this.only = null;
-    this.#overlay = h("canvas", {
-      tabIndex: 0,
-      role: "application",
-      "aria-label": options.label,
-      "aria-roledescription": "map",
-    });
+    this.#overlay = h("canvas", { tabIndex: 0, role: "application", "aria-label": options.label, "aria-roledescription": "map" });
     this.stage = h("div", { class: "map-stage" }, this.#canvas, this.#overlay);
     this.readout = h("div", { class: "map-readout", "aria-live": "polite" });
     this.element = h("div", { class: "map" }, this.stage, this.readout);
@@ -62,6 +58,11 @@ class MapView {
     const { layout } = this.#shown;
     const [from, to] = [layout.place(low), layout.place(high)];
     this.#setView(from - (to - from) * margin, to + (to - from) * margin);
+  }
+
+  /** Let go of the page: this map is taken away. */
+  close() {
+    this.#closing.abort();
   }
 
   showAll() {
@@ -244,11 +245,16 @@ class MapView {
     on("wheel", (event) => this.#turn(event), { passive: false });
     on("keydown", (event) => this.#key(event));
     on("blur", () => this.#setCursor(null));
-    new ResizeObserver(() => this.#resize()).observe(this.stage);
-    addEventListener("themechange", () => {
-      this.#colors = null;
-      this.#request();
-    });
+    const { signal } = this.#closing;
+    const observer = new ResizeObserver(() => this.#resize());
+    observer.observe(this.stage);
+    signal.addEventListener("abort", () => observer.disconnect());
+    addEventListener("themechange", () => this.#recolor(), { signal });
+  }
+
+  #recolor() {
+    this.#colors = null;
+    this.#request();
   }
 
   #resize() {

@@ -3,8 +3,21 @@
    A difference of sums is unknown where one side does not know all of it: like things only are compared. */
 
 const COMPARED = [
-  "size", "committed", "private", "commit_charge", "total_ws", "private_ws", "shareable_ws", "shared_ws", "locked_ws",
-  "cow_shared", "uss", "pss", "swap", "lazyfree", "thp",
+  "size",
+  "committed",
+  "private",
+  "commit_charge",
+  "total_ws",
+  "private_ws",
+  "shareable_ws",
+  "shared_ws",
+  "locked_ws",
+  "cow_shared",
+  "uss",
+  "pss",
+  "swap",
+  "lazyfree",
+  "thp",
 ];
 const PAIR_REASON = "the two summaries are subtracted";
 const PAIR_MOVERS = "allocations are matched by where they begin; `mmp diff` compares every range";
@@ -24,7 +37,17 @@ async function subtractSnapshots(app, a, b) {
   if (movers !== null) tables.joined = movers;
   const reason = movers === null ? PAIR_REASON : `${PAIR_REASON}, ${PAIR_MOVERS}`;
   const mappings = [before.mappings, after.mappings];
-  return { a, b, says: null, mode: "summaries", mode_reason: reason, metric: "private", mappings, tables, folded: [] };
+  return {
+    a,
+    b,
+    says: null,
+    mode: "summaries",
+    mode_reason: reason,
+    metric: "private",
+    mappings,
+    tables,
+    folded: [],
+  };
 }
 
 function isOneProcess(page, a, b) {
@@ -39,7 +62,8 @@ function compareLists(before, after) {
   const rows = pairAllocations(before.allocations, after.allocations)
     .map((pair) => describeChange(pair, before.allocations, after.allocations, names))
     .filter((row) => row.word !== "same");
-  const weigh = (row) => Math.abs(Number(row.private_delta ?? 0)) || Math.abs(Number(row.size_delta ?? 0)) / 2 ** 40;
+  const weigh = (row) =>
+    Math.abs(Number(row.private_delta ?? 0)) || Math.abs(Number(row.size_delta ?? 0)) / 2 ** 40;
   rows.sort((a, b) => weigh(b) - weigh(a) || compareExact(a.address, b.address));
   if (rows.length > MOST_MOVERS) rows.push(foldChanges(rows.splice(MOST_MOVERS), names));
   return tabulateChanges(rows, names, after.allocations);
@@ -59,16 +83,27 @@ function pairAllocations(before, after) {
 function describeChange([a, b], before, after, names) {
   const [old, now] = [a === null ? null : before.row(a), b === null ? null : after.row(b)];
   const { type, address, protection, details } = now ?? old;
-  const row = { type, address, protection, details };
+  const row = { word: nameChange(old, now, names), type, address, protection, details };
   for (const name of names) row[`${name}_delta`] = subtractExact(now ? now[name] : 0, old ? old[name] : 0);
-  const isSame = names.every((name) => old?.[name] === now?.[name]) && old?.type === now?.type;
-  const size = Number(row.size_delta ?? 0);
-  row.word = old === null ? "new" : now === null ? "gone" : isSame ? "same" : size > 0 ? "grown" : size < 0 ? "shrunk" : "changed";
   return row;
 }
 
+function nameChange(old, now, names) {
+  if (old === null) return "new";
+  if (now === null) return "gone";
+  const order = compareExact(now.size, old.size);
+  if (order !== 0) return order > 0 ? "grown" : "shrunk";
+  return old.type === now.type && names.every((name) => old[name] === now[name]) ? "same" : "changed";
+}
+
 function foldChanges(rows, names) {
-  const rest = { word: "others", type: null, address: null, protection: null, details: `${formatCount(rows.length)} more changes` };
+  const rest = {
+    word: "others",
+    type: null,
+    address: null,
+    protection: null,
+    details: `${formatCount(rows.length)} more changes`,
+  };
   for (const name of names) {
     rest[`${name}_delta`] = rows.reduce((sum, row) => addExact(sum, row[`${name}_delta`]), 0);
   }
@@ -107,7 +142,10 @@ function subtractTypes(before, after) {
 function isComparable(before, after, name, row) {
   const isWhole = (table) => !(table.column("partial")[row] ?? "").split(", ").includes(name);
   if (!isWhole(before) || !isWhole(after)) return false;
-  const others = before.column("type").map((_, each) => each).filter((each) => each > 0);
+  const others = before
+    .column("type")
+    .map((_, each) => each)
+    .filter((each) => each > 0);
   const alike = (each) => (before.column(name)[each] === null) === (after.column(name)[each] === null);
   return row > 0 || others.every(alike);
 }
@@ -115,7 +153,12 @@ function isComparable(before, after, name, row) {
 function turnTotals(types) {
   const names = COMPARED.filter((name) => types.has(`${name}_a`));
   const take = (end) => names.map((name) => types.column(name + end)[0]);
-  const columns = [["metric", "text"], ["a", "bytes"], ["b", "bytes"], ["delta", "bytes"]];
+  const columns = [
+    ["metric", "text"],
+    ["a", "bytes"],
+    ["b", "bytes"],
+    ["delta", "bytes"],
+  ];
   return makeTable(
     "totals",
     columns.map(([name, unit]) => ({ name, unit, title: name })),

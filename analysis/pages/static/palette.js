@@ -21,7 +21,11 @@ function typeClass(type) {
 
 /** Make the small square of a type: its colour and its letter. The name stands beside it, so it is hidden. */
 function makeMark(type) {
-  return h("span", { class: `mark ${typeClass(type)}`, "aria-hidden": "true" }, TYPE_MARKS[type]?.letter ?? "");
+  return h(
+    "span",
+    { class: `mark ${typeClass(type)}`, "aria-hidden": "true" },
+    TYPE_MARKS[type]?.letter ?? "",
+  );
 }
 
 /** Return the colour of a type in the theme of now, for a canvas. */

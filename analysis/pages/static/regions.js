@@ -1,6 +1,15 @@
 /* The regions of a snapshot: allocations that open into their regions, holes between them, and what is selected. */
 
-const FIRST_COLUMNS = ["address", "type", "size", "committed", "private", "total_ws", "private_ws", "shareable_ws"];
+const FIRST_COLUMNS = [
+  "address",
+  "type",
+  "size",
+  "committed",
+  "private",
+  "total_ws",
+  "private_ws",
+  "shareable_ws",
+];
 const MORE_COLUMNS = ["shared_ws", "locked_ws", "blocks", "protection"];
 const NARROW_COLUMNS = ["address", "type", "size", "private"];
 const LAST_COLUMN = "details";
@@ -56,18 +65,32 @@ class RegionsView {
 
   #makeTools(host) {
     const { state } = this.#app;
-    this.find = makeFind("Find text or an address in any column", (text) => state.set({ find: text || null }));
+    this.find = makeFind("Find text or an address in any column", (text) =>
+      state.set({ find: text || null }),
+    );
     this.find.id = "find";
     this.find.placeholder = "Find text or address ( / )";
     this.free = makeCheck("Show free", "Show holes between regions", (on) => state.set({ free: on || null }));
-    this.all = makeCheck("All columns", "Show every column of the data", (on) => state.set({ all: on || null }));
+    this.all = makeCheck("All columns", "Show every column of the data", (on) =>
+      state.set({ all: on || null }),
+    );
     this.type = makeTypeChoice(this.#app);
     const buttons = [
       makeButton("Open all", "Show the regions of every allocation", () => this.#openAll(true)),
       makeButton("Close all", "Show allocations only", () => this.#openAll(false)),
-      makeButton("Copy table", "Copy the rows below as tab-separated values, with exact bytes", () => this.#copyAll()),
+      makeButton("Copy table", "Copy the rows below as tab-separated values, with exact bytes", () =>
+        this.#copyAll(),
+      ),
     ];
-    this.tools = h("div", { class: "tools" }, this.find, this.type.label, this.free.label, this.all.label, buttons);
+    this.tools = h(
+      "div",
+      { class: "tools" },
+      this.find,
+      this.type.label,
+      this.free.label,
+      this.all.label,
+      buttons,
+    );
     host.classList.add("regions");
   }
 
@@ -90,7 +113,7 @@ class RegionsView {
     this.#countRows();
   }
 
-  #showChoices({ find, free, unit }) {
+  #showChoices({ find, free }) {
     if (document.activeElement !== this.find) this.find.value = find ?? "";
     this.free.box.checked = Boolean(free);
     this.all.box.checked = Boolean(this.#app.state.get("all"));
@@ -102,7 +125,6 @@ class RegionsView {
     const nodes = this.#nodes;
     return {
       count: nodes.length,
-      id: (row) => nodes[row],
       level: (row) => (tree.kind(nodes[row]) === REGION ? 2 : 1),
       isOpen: (row) => this.#isOpen(nodes[row]),
     };
@@ -151,14 +173,19 @@ class RegionsView {
     const sign = open === null ? "" : open ? "▾" : "▸";
     const text = h("span", {});
     fillMarked(text, formatAddress(value), wanted.replace(/^0x0*/, ""));
-    cell.replaceChildren(h("span", { class: open === null ? "no-twist" : "twist", "aria-hidden": "true" }, sign), text);
+    cell.replaceChildren(
+      h("span", { class: open === null ? "no-twist" : "twist", "aria-hidden": "true" }, sign),
+      text,
+    );
   };
 
   /** Return the value of a node; the details of a hole are what lies around it. */
   #valueOf(node, name) {
     const tree = this.#tree;
     if (name !== LAST_COLUMN || tree.kind(node) !== HOLE) return tree.value(node, name);
-    const [before, after] = ["before", "after"].map((side) => tree.value(node, side) ?? "the end of the range");
+    const [before, after] = ["before", "after"].map(
+      (side) => tree.value(node, side) ?? "the end of the range",
+    );
     return `above ${before}, below ${after}`;
   }
 
@@ -231,7 +258,8 @@ class RegionsView {
     const parent = this.#tree.parent(node);
     if (parent === null) return node;
     const alone = this.#tree.children(this.#tree.row(parent)).length < 2;
-    if (alone || (this.#addressOf(parent) === address && !this.#open.has(this.#tree.row(parent)))) return parent;
+    if (alone || (this.#addressOf(parent) === address && !this.#open.has(this.#tree.row(parent))))
+      return parent;
     this.#open.add(this.#tree.row(parent));
     return node;
   }
@@ -273,8 +301,15 @@ class RegionsView {
 
 /** Make the choice of a type by which everything is filtered. */
 function makeTypeChoice(app) {
-  const options = [h("option", { value: "" }, "All types"), ...app.page.types.map((type) => h("option", {}, type))];
-  const select = h("select", { on: { change: () => app.state.set({ type: select.value || null }) } }, options);
+  const options = [
+    h("option", { value: "" }, "All types"),
+    ...app.page.types.map((type) => h("option", {}, type)),
+  ];
+  const select = h(
+    "select",
+    { on: { change: () => app.state.set({ type: select.value || null }) } },
+    options,
+  );
   const update = () => (select.value = app.state.get("type") ?? "");
   return { label: h("label", { class: "check" }, "Type ", select), update };
 }

@@ -74,7 +74,9 @@ class State {
 
   /** Change some choices; listeners run once, after all of them. */
   set(changes) {
-    const changed = Object.keys(changes).filter((key) => !isSame(key, this.#choices[key], changes[key]));
+    const changed = Object.keys(changes).filter(
+      (key) => !isSameChoice(key, this.#choices[key], changes[key]),
+    );
     if (changed.length === 0) return;
     for (const key of changed) this.#choices[key] = changes[key];
     this.#write();
@@ -94,7 +96,7 @@ class State {
 
   #take(fragment) {
     const told = readFragment(fragment);
-    const changed = Object.keys(told).filter((key) => !isSame(key, this.#choices[key], told[key]));
+    const changed = Object.keys(told).filter((key) => !isSameChoice(key, this.#choices[key], told[key]));
     this.#choices = told;
     this.#tell(changed);
   }
@@ -106,7 +108,7 @@ class State {
   }
 }
 
-function isSame(key, a, b) {
+function isSameChoice(key, a, b) {
   if (a === null || b === null || a === undefined) return a === b;
   return STATE_KEYS[key].write(a) === STATE_KEYS[key].write(b);
 }

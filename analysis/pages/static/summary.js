@@ -7,7 +7,16 @@ const BARS = [
 ];
 const NO_BAR = new Set(["Total", "Free", "Unusable"]);
 const SUMMARY_ALWAYS = [
-  "size", "committed", "private", "total_ws", "private_ws", "shareable_ws", "shared_ws", "locked_ws", "blocks", "largest",
+  "size",
+  "committed",
+  "private",
+  "total_ws",
+  "private_ws",
+  "shareable_ws",
+  "shared_ws",
+  "locked_ws",
+  "blocks",
+  "largest",
 ];
 const WITHOUT_BLOCKS = new Set(["Page Table", "Unusable"]);
 const BLOCK_COLUMNS = new Set(["blocks", "allocations", "largest"]);
@@ -17,12 +26,22 @@ const LETTER_SHARE = 0.02;
 function mountSummary(host, app) {
   const bars = h("div", { class: "bars" });
   const table = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Summary by type" });
-  const all = makeCheck("All columns", "Show every figure that is known", (on) => app.state.set({ all: on || null }));
-  const tools = h("div", { class: "tools" }, all.label, makeButton("Copy table", "Copy as tab-separated values", copy));
+  const all = makeCheck("All columns", "Show every figure that is known", (on) =>
+    app.state.set({ all: on || null }),
+  );
+  const tools = h(
+    "div",
+    { class: "tools" },
+    all.label,
+    makeButton("Copy table", "Copy as tab-separated values", copy),
+  );
   host.append(bars, table, tools);
   function copy() {
     const { summary } = app.snapshot();
-    const columns = summary.columns.map((column) => ({ ...column, value: (row) => summary.column(column.name)[row] }));
+    const columns = summary.columns.map((column) => ({
+      ...column,
+      value: (row) => summary.column(column.name)[row],
+    }));
     copyText(writeTsv(columns, [...Array(summary.rows).keys()]), formatMany(summary.rows, "row"));
   }
   function update() {
@@ -37,7 +56,9 @@ function mountSummary(host, app) {
 
 function drawBars(app, summary) {
   const scale = Math.max(...BARS.map(([name]) => sumParts(summary, name)), 1);
-  return BARS.filter(([name]) => summary.has(name)).map(([name, title]) => drawBar(app, summary, name, title, scale));
+  return BARS.filter(([name]) => summary.has(name)).map(([name, title]) =>
+    drawBar(app, summary, name, title, scale),
+  );
 }
 
 function listParts(summary, name) {
@@ -55,7 +76,13 @@ function drawBar(app, summary, name, title, scale) {
   const parts = listParts(summary, name).map((part) => drawPart(app, summary, name, part, scale));
   const bar = h("div", { class: "bar", role: "group", "aria-label": `${title} by type` }, parts);
   const text = total === null ? "not known" : formatBytes(total, app.state.get("unit") ?? "auto");
-  return h("div", { class: "bar-row" }, h("span", { class: "bar-title" }, title), bar, h("b", { class: "number", title: explainValue(total, "bytes") }, text));
+  return h(
+    "div",
+    { class: "bar-row" },
+    h("span", { class: "bar-title" }, title),
+    bar,
+    h("b", { class: "number", title: explainValue(total, "bytes") }, text),
+  );
 }
 
 function drawPart(app, summary, name, { type, row, size }, scale) {
@@ -64,7 +91,7 @@ function drawPart(app, summary, name, { type, row, size }, scale) {
   const label = `${type}: ${formatBytes(exact)}, ${share}`;
   const isOff = app.state.get("type") !== null && app.state.get("type") !== type;
   const part = makeButton(
-    size / scale > LETTER_SHARE ? TYPE_MARKS[type]?.letter ?? "" : "",
+    size / scale > LETTER_SHARE ? (TYPE_MARKS[type]?.letter ?? "") : "",
     `${label} (${formatExact(exact)})`,
     () => toggleType(app, type),
     { class: `part ${typeClass(type)}${isOff ? " off" : ""}`, "aria-label": label },
@@ -79,7 +106,9 @@ function toggleType(app, type) {
 }
 
 function drawSummary(app, summary) {
-  const columns = summary.columns.filter(({ name, unit }) => unit !== "text" && isSummaryColumn(app, summary, name));
+  const columns = summary.columns.filter(
+    ({ name, unit }) => unit !== "text" && isSummaryColumn(app, summary, name),
+  );
   const heads = columns.map(({ name, title }) =>
     h("th", { scope: "col", class: "number", title: app.define("summary", name) }, title),
   );
@@ -114,7 +143,8 @@ function drawType(app, summary, columns, type, row) {
 function drawFigure(app, summary, { name, unit }, row, type, partial) {
   const value = summary.column(name)[row];
   const applies = !(BLOCK_COLUMNS.has(name) && WITHOUT_BLOCKS.has(type));
-  if (value === null && !applies) return h("td", { class: "number", title: "does not apply" }, NOT_APPLICABLE);
+  if (value === null && !applies)
+    return h("td", { class: "number", title: "does not apply" }, NOT_APPLICABLE);
   const least = partial.has(name);
   const text = formatValue(value, unit, app.state.get("unit") ?? "auto");
   const title = `${explainValue(value, unit)}${least ? ", or more: not all of it is known" : ""}`;

@@ -152,6 +152,8 @@ class TimelineView {
     const notes = [...this.#timeline.notes];
     if (clock === "wall") notes.push("Times are those of the wall clock, which may have been set in between.");
     if (clock === null) notes.push("The snapshots tell no time that can be compared: they stand side by side.");
+    const above = this.#listLimits().filter(({ value }) => !this.chart.holds(value));
+    if (above.length > 0) notes.push(`Above the chart: ${above.map(({ name, value }) => `${name} ${formatBytes(value)}`).join(", ")}.`);
     return [...notes.map((note) => h("p", { class: "note" }, note)), makeVerdicts(this.#app, this.#trend)].filter(Boolean);
   }
 

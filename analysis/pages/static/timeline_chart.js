@@ -3,8 +3,9 @@
    A type shows by its colour and by its letter inside the area. uPlot draws axes and areas; the rest is ours. */
 
 const CHART_HEIGHT = 300;
-const LIMIT_REACH = 3; // a limit is drawn in up to so many times the largest total
+const LIMIT_REACH = 4; // a limit is drawn in up to so many times the largest total
 const LETTER_HEIGHT = 14;
+const EDGE = 12; // pixels that a letter keeps from the ends
 const BYTE_STEPS = Array.from({ length: 60 }, (_, power) => 2 ** power);
 const SECOND_STEPS = [0.01, 0.1, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 43200, 86400, 172800, 604800];
 const LONGEST_UNITS = [
@@ -57,6 +58,7 @@ class TimelineChart {
   #plot = null;
   #shown = null;
   #marks = { chosen: null, pair: null };
+  #highest = 1;
 
   constructor(host) {
     this.element = h("div", { class: "chart" });
@@ -69,12 +71,15 @@ class TimelineChart {
       `verdicts` by type, `kept` (places of snapshots that have lists), `plateau`. */
   show(shown) {
     this.#shown = shown;
+    this.stacked = stackSeries(shown.series);
+    this.#highest = (this.stacked.at(-1) ?? []).reduce((highest, value) => Math.max(highest, value ?? 0), 1);
     this.#draw();
   }
 
   mark(marks) {
+    const isSame = JSON.stringify(marks) === JSON.stringify(this.#marks);
     this.#marks = marks;
-    this.#plot?.redraw(false, false);
+    if (!isSame) this.#plot?.redraw(false, false);
   }
 
   /** Return the number of the snapshot that is nearest to a point of the page. */
@@ -89,6 +94,11 @@ class TimelineChart {
     this.#plot.setCursor({ left, top: at === null ? -10 : 10 }, false);
   }
 
+  /** Tell whether a limit is near enough to be drawn. */
+  holds(value) {
+    return value <= this.#highest * LIMIT_REACH;
+  }
+
   #resize() {
     const width = this.element.clientWidth;
     if (this.#plot !== null && width > 0 && width !== this.#plot.width) this.#plot.setSize({ width, height: CHART_HEIGHT });
@@ -100,19 +110,16 @@ class TimelineChart {
     if (this.#shown === null || width === 0) return;
     this.#plot?.destroy();
     const { x, series } = this.#shown;
-    const stacked = stackSeries(series);
-    this.stacked = stacked;
     this.colors = Object.fromEntries(["ink", "muted", "line", "surface", "accent", "bad", "chosen"].map((name) => [name, resolveColor(`var(--${name})`)]));
     this.fills = series.types.map((type) => resolveColor(typeColor(type)));
     this.inks = series.types.map((type) => resolveColor(typeInk(type)));
-    this.#plot = new uPlot(this.#options(width), [x, ...stacked.toReversed()], this.element);
+    this.#plot = new uPlot(this.#options(width), [x, ...this.stacked.toReversed()], this.element);
   }
 
   #options(width) {
     const { x, isTime, limits } = this.#shown;
     const { colors } = this;
-    const highest = Math.max(...this.stacked.at(-1)?.filter((value) => value !== null) ?? [], 1);
-    const top = Math.max(highest, ...limits.filter(({ value }) => value <= highest * LIMIT_REACH).map(({ value }) => value));
+    const top = Math.max(this.#highest, ...limits.map(({ value }) => value).filter((value) => this.holds(value)));
     const axis = { stroke: colors.muted, font: "12px system-ui, sans-serif", grid: { stroke: colors.line, width: 1 }, ticks: { stroke: colors.line, width: 1 } };
     const areas = this.fills.map((fill) => ({ fill, stroke: fill, width: 1, points: { show: false } }));
     return {
@@ -120,7 +127,7 @@ class TimelineChart {
       height: CHART_HEIGHT,
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-      scales: { x: { time: false, range: [x[0], x.at(-1)] }, y: { range: [0, top * 1.06] } },
+      scales: { x: { time: false, range: [x[0], x.at(-1)] }, y: { range: [0, top * 1.1] } },
       series: [{}, ...areas.toReversed()],
       axes: [
         { ...axis, incrs: isTime ? SECOND_STEPS : undefined, values: (_, places) => places.map((place) => (isTime ? formatSeconds(place) : this.#nameSnapshot(place))), space: 80 },
@@ -166,7 +173,9 @@ class TimelineChart {
       pen.fillStyle = this.inks[number];
       const sign = VERDICT_SIGNS[verdicts.get(type)];
       const text = `${TYPE_MARKS[type]?.letter ?? "?"}${sign && sign !== "=" ? ` ${sign}` : ""}`;
-      pen.fillText(text, plot.valToPos(x[at], "x", true), (upper + lower) / 2);
+      const { left, width } = plot.bbox;
+      const middle = Math.min(Math.max(plot.valToPos(x[at], "x", true), left + EDGE * ratio), left + width - EDGE * ratio);
+      pen.fillText(text, middle, (upper + lower) / 2);
     });
   }
 
@@ -183,7 +192,7 @@ class TimelineChart {
     const ratio = devicePixelRatio || 1;
     if (plateau !== null) {
       this.#drawVertical(plot, pen, plot.valToPos(plateau, "x", true), this.colors.muted, [2, 4]);
-      this.#drawText(pen, "end of the warm-up", plot.valToPos(plateau, "x", true) + 5 * ratio, plot.bbox.top + 10 * ratio, "left");
+      this.#drawText(pen, "warm-up ends", plot.valToPos(plateau, "x", true) + 5 * ratio, plot.bbox.top + 10 * ratio, "left");
     }
     if (fit === null) return;
     const points = [fit.from, x.at(-1)].map((place) => [plot.valToPos(place, "x", true), plot.valToPos(fit.offset + fit.slope * place, "y", true)]);

@@ -13,7 +13,7 @@ from mmpscope.analysis import LoadedSnapshot
 from mmpscope.analysis.pages.embed import pack, unpack
 from mmpscope.analysis.pages.folding import fold_answers, order_by_worth
 from mmpscope.analysis.pages.snapshots import ask, encode_lists
-from mmpscope.analysis.pages.tables import Texts, decode_table, encode_table, make_title
+from mmpscope.analysis.pages.tables import LONGEST_TEXT, Texts, decode_table, encode_table, make_title
 from mmpscope.analysis.schema import Field
 from mmpscope.analysis.tables import build_table
 from support.crowds import make_crowd
@@ -80,6 +80,20 @@ def test_packed_data_ends_no_script() -> None:
     data = {"text": "</script>\u2028\u00e9", "numbers": [1, None]}
     assert set(pack(data)) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
     assert unpack(pack(data)) == data
+
+
+def test_endless_names_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of names that have no end, and of more long ones than a page can hold, both ends are kept."""
+    monkeypatch.setattr("mmpscope.analysis.pages.tables._MOST_TEXT", 1 << 20)
+    texts = Texts()
+    for number in range(300):
+        texts.number(f"{number}" + "x" * 50_000 + f"{number}")
+    kept = texts.list_all()
+    assert len(kept) == 300
+    assert max(map(len, kept)) == LONGEST_TEXT
+    assert sum(map(len, kept)) < 2 << 20
+    assert kept[299].startswith("299x")
+    assert kept[299].endswith("x299")
 
 
 def test_titles_are_words() -> None:

@@ -18,7 +18,7 @@ from mmpscope.analysis import (
     summarize,
 )
 from mmpscope.analysis.errors import UsageError
-from support.loaded import load_map
+from support.loaded import load_map, load_table
 
 pytest.importorskip("altair", reason="needs the extra plot")
 
@@ -53,6 +53,15 @@ def test_an_unknown_figure_is_no_bar() -> None:
     assert {row["metric"] for row in _read(chart) if row["bytes"]} == {"size"}
     assert None not in [row["bytes"] for row in _read(chart)]
     assert "Private Data" in chart.to_dict()["title"]["subtitle"][0]
+
+
+def test_a_sum_of_a_part_is_named() -> None:
+    """Where one of two regions tells its working set, the bar is what is known, and the subtitle says so."""
+    known = {"start": 0x1000000, "size": 4096, "perms": "rw-p", "Rss": 4096}
+    snapshot = load_table([known, {**known, "start": 0x2000000, "Rss": None}])
+    chart = plots.plot_summary(snapshot, ["total_ws"])
+    assert [row["bytes"] for row in _read(chart) if row["partial"]] == [4096]
+    assert "at least: Private Data" in chart.to_dict()["title"]["subtitle"]
 
 
 def test_timeline_is_a_summary_a_snapshot() -> None:
