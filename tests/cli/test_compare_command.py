@@ -142,6 +142,20 @@ def test_lines_fit_the_terminal(columns: int, folder: Path) -> None:
     assert max(map(len, text.splitlines())) <= columns
 
 
+def test_rows_of_one_folder_can_be_told_apart(folder: Path) -> None:
+    """At 80 columns each has a name of its own: the folder that all are in is told once, below."""
+    (folder / "a long" / "way").mkdir(parents=True)
+    for name in ("arenas", "fragmented", "java", "leak", "workers-a", "workers-b"):
+        shutil.copy(SAMPLES / f"linux-{name}-v1.0.mmp", folder / "a long" / "way")
+    lines = _compare("a long/way", columns=80).out.splitlines()
+    table = [line for line in lines if ".mmp#" in line and not line.startswith(("a long", " " * 4))]
+    rows = [line.split()[-1] for line in table]
+    assert len(rows) > 10
+    assert len(set(rows)) == len(rows)
+    assert "snapshots are in a long/way/" in " ".join(lines)
+    assert max(map(len, lines)) <= 80
+
+
 def test_a_series_stands_for_its_last_snapshot(folder: Path) -> None:
     """A process is not odd beside itself an hour ago; who wants all of it says so."""
     name = "good/linux-leak-v1.0.mmp"
