@@ -191,16 +191,21 @@ def expand_input(text: str) -> list[str]:
         return [text]
     if path.is_dir():
         found = sorted(
-            str(entry) for entry in path.iterdir() if entry.is_file() and not entry.name.startswith(".")
+            str(entry) for entry in path.iterdir() if _is_file(entry) and not entry.name.startswith(".")
         )
     elif glob.has_magic(text):
         names = glob.glob(text, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute pattern
-        found = sorted(name for name in names if Path(name).is_file())
+        found = sorted(name for name in names if _is_file(Path(name)))
     else:
         return [text]  # whoever opens it says what is wrong with it
     if not found:
         raise InputError(f"{text}: there is no file in it that could be a snapshot. Check the path.")
     return found
+
+
+def _is_file(path: Path) -> bool:
+    """Tell if a file is meant; a link to nothing is one, and whoever opens it says so."""
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _is_captured(path: Path) -> bool:

@@ -89,6 +89,18 @@ def test_a_bad_file_is_a_row_with_its_reason(folder: Path) -> None:
     assert "not read: mixed/a note.txt" in _compare("mixed").out
 
 
+@pytest.mark.parametrize("words", ["good", "good/*"])
+def test_a_link_to_nothing_is_a_row_with_its_reason(words: str, folder: Path) -> None:
+    """It may have been a snapshot: leaving it out without a word would hide that."""
+    (folder / "good" / "lost.mmp").symlink_to("nowhere.mmp")
+    answer = _compare(words)
+    assert answer.code == 0
+    assert "1 file not read" in answer.out
+    assert "good/lost.mmp cannot be read" in answer.out
+    answer = run_mmp("dataset", "build", "ds", "--from", words)
+    assert (answer.code, answer.err.count("left out: good/lost.mmp cannot be read")) == (0, 1)
+
+
 def test_nothing_readable_tells_every_reason_first(folder: Path) -> None:
     """On standard output as always; then why there is no answer."""
     answer = _compare("bad")
