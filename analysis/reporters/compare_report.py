@@ -52,6 +52,7 @@ def report_compare(answer: Answer, limit: int | None) -> Report:
     shown, rest = limit_rows(answer.rows, limit)
     facts: dict[str, object] = {
         "snapshots": answer.compared,
+        "earlier": answer.earlier,
         "unreadable": len(answer.errors),
         "by": list(answer.choice.by),
         "metric": answer.choice.metric.name,
@@ -87,6 +88,8 @@ def _tell_counts(answer: Answer, table: pa.Table) -> str:
     told.append(_count(verdicts.count(OUTLIER), "outlier"))
     if unknown := verdicts.count(CANNOT_TELL):
         told.append(f"{unknown:,} cannot tell")
+    if answer.earlier:
+        told.append(f"{answer.earlier:,} earlier of the same processes left out")
     if answer.errors:
         told.append(f"{_count(len(answer.errors), 'file')} not read")
     return ", ".join(told)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from mmpscope.analysis.comparisons.schema import COMPARE
 from pyarrow import parquet
+from support.datasets import NOVEMBER_NS, write_run
 from support.mmp_builder import MmpBuilder
 from support.mmp_command import Answer, run_mmp, run_program
 
@@ -175,6 +176,22 @@ def test_a_series_stands_for_its_last_snapshot(folder: Path) -> None:
     assert len(_read_json(f"{name}#0:")["rows"]) == 20
 
 
+def test_captures_of_one_process_stand_for_the_last_wherever_they_lie(tmp_path: Path) -> None:
+    """In a file each, in a dataset or in one series: one row, and the count says how many there were."""
+    times = [NOVEMBER_NS + number for number in range(3)]
+    (tmp_path / "each").mkdir()
+    for number, time_ns in enumerate(times):
+        write_run(tmp_path / "each" / f"{number}.mmp", [time_ns])
+    write_run(tmp_path / "series.mmp", times)
+    assert run_mmp("dataset", "build", tmp_path / "ds", "--from", tmp_path / "series.mmp").code == 0
+    for name in ("each", "ds"):
+        told = _read_json(tmp_path / name)
+        assert (told["snapshots"], told["earlier"]) == (1, 2)
+        assert "2 earlier of the same processes left out" in _compare(tmp_path / name).out
+    assert _read_json(tmp_path / "ds")["rows"][0]["input"].endswith("series.mmp#2")
+    assert _read_json(f"{tmp_path}/series.mmp#0:")["snapshots"] == 3
+
+
 def test_a_damaged_series_gives_its_whole_snapshots(folder: Path) -> None:
     """Only with --partial, and the damage is told; without it the file is a row."""
     data = (SAMPLES / "linux-leak-v1.0.mmp").read_bytes()
@@ -186,9 +203,8 @@ def test_a_damaged_series_gives_its_whole_snapshots(folder: Path) -> None:
 
 
 def test_a_dataset_is_an_input(folder: Path) -> None:
-    """Its snapshots are those of the files that it was built from."""
+    """It answers as the folder does that it was built from."""
     assert run_mmp("dataset", "build", "set", "--from", "good").code == 0
-    series = ("good/linux-leak-v1.0.mmp#0:", "good/windows-reserve-commit-v1.0.mmp#0:")
-    of_files, of_dataset = _read_json(*series), _read_json("set")
+    of_files, of_dataset = _read_json("good"), _read_json("set")
     assert of_dataset["groups"] == of_files["groups"]
     assert len(of_dataset["rows"]) == len(of_files["rows"])
