@@ -35,6 +35,7 @@ __all__ = [
     "open_file",
     "open_inputs",
     "refuse_all",
+    "split_choice",
 ]
 
 _CHOICE = re.compile(r"(?P<path>.+)#(?:(?P<one>-?\d+)|(?P<first>-?\d*):(?P<last>-?\d*))", re.DOTALL)
@@ -130,12 +131,12 @@ def open_inputs(
             count += 1
             yield opened
         if not count:
-            raise refuse_all(_split_choice(text)[0], len(files))
+            raise refuse_all(split_choice(text)[0], len(files))
 
 
 def list_files(text: str) -> list[InputFile]:
     """Return the files that an input stands for; raises as `expand_input`."""
-    name, choice = _split_choice(text)
+    name, choice = split_choice(text)
     paths = expand_input(name)
     return [InputFile(path, others, choice, paths == [name]) for path, others in join_files(paths)]
 
@@ -159,7 +160,7 @@ def open_file(
     return _choose_of(source, path, chosen, latest=latest, is_named=is_named)
 
 
-def _split_choice(text: str) -> tuple[str, str | None]:
+def split_choice(text: str) -> tuple[str, str | None]:
     """Part FILE and #3; a file whose very name has the # goes first."""
     choice = None if text == _STDIN or Path(text).exists() else _CHOICE.fullmatch(text)
     return (text, None) if choice is None else (choice["path"], text[len(choice["path"]) :])
@@ -191,16 +192,21 @@ def expand_input(text: str) -> list[str]:
         return [text]
     if path.is_dir():
         found = sorted(
-            str(entry) for entry in path.iterdir() if entry.is_file() and not entry.name.startswith(".")
+            str(entry) for entry in path.iterdir() if _is_file(entry) and not entry.name.startswith(".")
         )
     elif glob.has_magic(text):
         names = glob.glob(text, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute pattern
-        found = sorted(name for name in names if Path(name).is_file())
+        found = sorted(name for name in names if _is_file(Path(name)))
     else:
         return [text]  # whoever opens it says what is wrong with it
     if not found:
         raise InputError(f"{text}: there is no file in it that could be a snapshot. Check the path.")
     return found
+
+
+def _is_file(path: Path) -> bool:
+    """Tell if a file is meant; a link to nothing is one, and whoever opens it says so."""
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _is_captured(path: Path) -> bool:

@@ -137,7 +137,7 @@ Per cent of {seeds:,} series each. What they are is in `benchmarks/simulated_ser
 points, 1 s to 1 h apart with jitter, levels of 1 MiB to 4 GiB. "open": neither growing nor flat is right.
 "Planted leak found": a leak of twice the slope that a series states as `detectable` for itself, added to each
 that was called flat. The last column is what Mann and Kendall's test, corrected as by Hamed and Rao (by
-pymannkendall), says of the first {peer} of the same series at the same level of 0.1 % on each side.
+pymannkendall), says of up to {peer} of the same series at the same level of 0.1 % on each side.
 
 """
 _UNSEEN_TEXT = """

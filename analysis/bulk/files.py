@@ -15,7 +15,7 @@ from mmpscope.analysis.loading import InputFile, OpenedInput, list_files, open_f
 from mmpscope.analysis.remote import is_uri, open_remote
 from mmpscope.formats.errors import InputError
 
-__all__ = ["BATCH_FILES", "find_size", "list_inputs", "make_batches", "open_hashed"]
+__all__ = ["BATCH_FILES", "find_size", "hash_again", "list_inputs", "make_batches", "open_hashed"]
 
 BATCH_FILES = 64
 _FILE_BYTES = 128 << 10
@@ -74,6 +74,19 @@ def open_hashed(
         source = open_file(file, partial=partial, latest=latest, stream=stream)
         opened.callback(source.source.close)
         yield source, digest
+
+
+def hash_again(location: str) -> str | None:
+    """Return the sha256 of a local file that could not be opened as one of ours; None of anything else."""
+    if location == _STDIN or is_uri(location) or not Path(location).is_file():
+        return None
+    digest = hashlib.sha256()
+    try:
+        with Path(location).open("rb") as stream:
+            _add_stream(digest, stream)
+    except OSError:  # it is gone since
+        return None
+    return digest.hexdigest()
 
 
 def _read_ahead(file: InputFile, opened: ExitStack) -> tuple[BinaryIO, str]:

@@ -88,7 +88,7 @@ def run(
     output = writing.output or STDOUT
     check_output(output, force=writing.force)
     measured = measure_inputs(inputs, running, reading, (manner, output))
-    compared = answer(measured, choice)
+    compared = answer(measured, choice, latest=not _choose_snapshots(inputs))
     deliver([report_compare(compared, question.limit)], writing, manner)
     _refuse_nothing(inputs, compared)
     return 0
@@ -99,7 +99,8 @@ def list_compared(inputs: Sequence[str], how: tuple[Reading, Manner], output: st
     from mmpscope.analysis.comparisons.answer import Choice, answer
 
     reading, manner = how
-    compared = answer(measure_inputs(inputs, Running(), reading, (manner, output)), Choice())
+    measured = measure_inputs(inputs, Running(), reading, (manner, output))
+    compared = answer(measured, Choice(), latest=not _choose_snapshots(inputs))
     _refuse_nothing(inputs, compared)
     return compared.rows
 
@@ -135,6 +136,13 @@ def measure_inputs(
     for path, faults in measured.faults:
         warn_of_faults(path, faults, manner)
     return measured
+
+
+def _choose_snapshots(inputs: Sequence[str]) -> bool:
+    """Tell if an input chooses snapshots, as in FILE#0:, which are then all wanted."""
+    from mmpscope.analysis.loading import split_choice
+
+    return any(split_choice(name)[1] is not None for name in inputs)
 
 
 def _read_datasets(names: Sequence[str]) -> Iterator[Outcome[Measured]]:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from mmpscope.analysis.bulk.measuring import FileError, Measured
 from mmpscope.analysis.comparisons.compare import GROUPINGS, compare_measures, group_measures
 from mmpscope.analysis.comparisons.conditions import Condition, keep_rows, parse_condition
+from mmpscope.analysis.comparisons.latest import keep_latest
 from mmpscope.analysis.comparisons.metrics import METRICS, Metric, choose_metric
 from mmpscope.analysis.comparisons.outliers import USUAL_SENSITIVITY, Sensitivity
 from mmpscope.analysis.comparisons.schema import COMPARE, OUTLIER
@@ -45,6 +46,8 @@ class Answer:
     choice: Choice
     compared: int
     errors: tuple[FileError, ...]
+    earlier: int = 0
+    """Captures that were left out since a later one of the same process is there."""
 
 
 def choose_by(words: Sequence[str] | None) -> tuple[str, ...]:
@@ -69,15 +72,19 @@ def choose_rows(conditions: Sequence[str] | None) -> tuple[Condition, ...]:
     return tuple(parse_condition(text, COMPARE) for text in conditions or ())
 
 
-def answer(measured: Measured, choice: Choice) -> Answer:
+def answer(measured: Measured, choice: Choice, *, latest: bool = False) -> Answer:
     """Judge all snapshots, then keep the rows that are asked for; UsageError for an unknown column.
 
-    Files that could not be read are rows whatever is asked for.
+    Files that could not be read are rows whatever is asked for. With ``latest`` of each process only the last
+    capture counts.
     """
-    compared = compare_measures(measured.measures, choice.sensitivity)
+    measures = measured.measures
+    taken = keep_latest(measures.captures) if latest else measures.captures
+    earlier = measures.captures.num_rows - taken.num_rows
+    compared = compare_measures(replace(measures, captures=taken), choice.sensitivity)
     rows = keep_rows(compared.rows, choice.conditions)
     captures = rows.select([field.name for field in CAPTURES])
-    groups = group_measures(replace(measured.measures, captures=captures), choice.by)
+    groups = group_measures(replace(measures, captures=captures), choice.by)
     if choice.only_outliers:
         rows = rows.filter(pc.equal(rows["verdict"], OUTLIER))
     is_shown = pc.is_in(_text(compared.outliers, "input"), _text(rows, "input").combine_chunks())
@@ -88,6 +95,7 @@ def answer(measured: Measured, choice: Choice) -> Answer:
         choice,
         compared.rows.num_rows,
         measured.errors,
+        earlier,
     )
 
 

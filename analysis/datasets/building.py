@@ -60,8 +60,7 @@ def build_dataset(root: Path, plan: Plan) -> Iterator[Built]:
     with open_writer(root, rules, rebuild=plan.rebuild) as writer:
         if writer.description.rules != rules:
             built.other_rules = writer.description.rules
-        new = [file for file in files if not writer.has_file(file.path, *find_state(file.path))]
-        built.known = len(files) - len(new)
+        new = _leave_known(files, writer, built)
         work = functools.partial(read_batch, plan.reading)
         outcomes = run_files(
             work, new, workers=plan.workers, scheduler=plan.scheduler, batch_files=_BATCH_FILES
@@ -88,6 +87,20 @@ def _list_files(root: Path, inputs: Sequence[str]) -> list[InputFile]:
         )
     inside = root.resolve()
     return [file for file in files if inside not in Path(file.path).resolve().parents]
+
+
+def _leave_known(files: Sequence[InputFile], writer: Writer, built: Built) -> list[InputFile]:
+    """Count the files that were read before, those in error as such; return the others."""
+    new = []
+    for file in files:
+        state = find_state(file.path)
+        if not writer.has_file(file.path, *state):
+            new.append(file)
+        elif (error := writer.find_error(file.path, *state)) is not None:
+            built.errors.append(FileRow(None, file.path, *state, error=error))
+        else:
+            built.known += 1
+    return new
 
 
 def _count(built: Built, batch: Batch, added: Batch) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.bulk.files import open_hashed
+from mmpscope.analysis.bulk.files import hash_again, open_hashed
 from mmpscope.analysis.bulk.measuring import name_snapshot
 from mmpscope.analysis.datasets.batches import Batch, FileRow, Gathering
 from mmpscope.analysis.loading import InputFile, OpenedInput, load_chosen, load_rules
@@ -102,7 +102,7 @@ class _Reader:
                     self._read_snapshots(opened, content)
             row = replace(row, content=content)
         except FormatError as error:
-            row = replace(row, error=str(error))
+            row = replace(row, content=content or hash_again(location), error=str(error))
         except (InputError, OSError) as error:  # may be another time, and then without a change of the file
             row = replace(row, error=str(error), mtime_ns=None)
         after = find_state(location)

@@ -97,7 +97,8 @@ def _work(connection: DuckDBPyConnection, sql: str) -> pa.Table:
             for number, (is_own, name) in enumerate(zip(own, relation.columns, strict=True))
         )
         numbers = ", ".join(f"c{number}" for number in range(len(own)))
-        relation = relation.query("answer", f"SELECT {cells} FROM answer AS t({numbers})")  # noqa: S608  # names, quoted
+        shown = relation.query("answer", f"SELECT {cells} FROM answer AS t({numbers})")  # noqa: S608  # names, quoted
+        relation = relation if shown is None else shown  # None of what is no SELECT, says its type
     return relation.to_arrow_table()
 
 

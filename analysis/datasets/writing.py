@@ -42,6 +42,8 @@ class Writer:
         self.root = root
         self.description = description
         self._contents: set[bytes] = set()
+        self._damaged: set[bytes] = set()
+        self._errors: dict[bytes, str] = {}
         self._places: set[bytes] = set()
         self._moments: set[bytes] = set()
         self._read_known()
@@ -50,8 +52,12 @@ class Writer:
         """Tell whether this very file was read before, by its name, size and time."""
         return _digest(path, size, mtime_ns) in self._places
 
+    def find_error(self, path: str, size: int | None, mtime_ns: int | None) -> str | None:
+        """Return why nothing came of a file that `has_file` tells of; None where something did."""
+        return self._errors.get(_digest(path, size, mtime_ns))
+
     def has_content(self, content: str) -> bool:
-        """Tell whether a file of this content was read before."""
+        """Tell whether a file of this content was read before, and could be."""
         return bytes.fromhex(content) in self._contents
 
     def commit(self, batch: Batch) -> Batch:
@@ -115,16 +121,21 @@ class Writer:
 
     def _knows(self, row: FileRow) -> bool:
         if row.content is not None:
-            return self.has_content(row.content)
+            is_damaged = row.error is not None and bytes.fromhex(row.content) in self._damaged
+            return is_damaged or self.has_content(row.content)
         return _digest(row.input, row.error) in self._places
 
     def _learn(self, row: FileRow) -> None:
         if row.content is None:
             self._places.add(_digest(row.input, row.error))
         else:
-            self._contents.add(bytes.fromhex(row.content))
+            known = self._contents if row.error is None else self._damaged
+            known.add(bytes.fromhex(row.content))
         if row.mtime_ns is not None:
-            self._places.add(_digest(row.input, row.bytes, row.mtime_ns))
+            place = _digest(row.input, row.bytes, row.mtime_ns)
+            self._places.add(place)
+            if row.error is not None:
+                self._errors[place] = row.error
 
     def _read_known(self) -> None:
         for row in _read_files(self.root, self.description.generation):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.comparisons.schema import CANNOT_TELL, COMPARE, COMPARE_TABLES, OUTLIER
@@ -25,7 +27,9 @@ Row = dict[str, Any]
 
 _ROWS = 25
 """Rows, groups and reasons that are shown where nobody says how many."""
+_SEVERAL = 2
 _ODD = "*"
+_SNAPSHOT = "Snapshot"
 _SHOWN = (
     Shown("hostname", "Host", 45, 8),
     Shown("name", "Process", KEEP, 10),
@@ -39,7 +43,7 @@ _SHOWN = (
     Shown("external_fragmentation", "External\nfrag.", 25),
     Shown("mappings", "Mappings", 35),
     Shown("threads", "Threads", 12),
-    Shown("input", "Snapshot", 40, 16),
+    Shown("input", _SNAPSHOT, 58, 30),
 )
 
 
@@ -48,6 +52,7 @@ def report_compare(answer: Answer, limit: int | None) -> Report:
     shown, rest = limit_rows(answer.rows, limit)
     facts: dict[str, object] = {
         "snapshots": answer.compared,
+        "earlier": answer.earlier,
         "unreadable": len(answer.errors),
         "by": list(answer.choice.by),
         "metric": answer.choice.metric.name,
@@ -83,6 +88,8 @@ def _tell_counts(answer: Answer, table: pa.Table) -> str:
     told.append(_count(verdicts.count(OUTLIER), "outlier"))
     if unknown := verdicts.count(CANNOT_TELL):
         told.append(f"{unknown:,} cannot tell")
+    if answer.earlier:
+        told.append(f"{answer.earlier:,} earlier of the same processes left out")
     if answer.errors:
         told.append(f"{_count(len(answer.errors), 'file')} not read")
     return ", ".join(told)
@@ -98,14 +105,31 @@ def _draw_rows(table: pa.Table, limit: int, screen: Screen) -> list[str]:
         return []
     marks = [_ODD if verdict == OUTLIER else "" for verdict in shown["verdict"].to_pylist()]
     complete = ["" if known else "part" for known in shown["complete"].to_pylist()]
+    folder = _find_folder(shown["input"].to_pylist())
+    laid = [
+        replace(column, cells=[cell.removeprefix(show_name(folder)) for cell in column.cells])
+        if column.title == _SNAPSHOT
+        else column
+        for column in lay_out(COMPARE, _SHOWN, shown)
+    ]
     columns = [
         TextColumn("", marks),
-        *lay_out(COMPARE, _SHOWN, shown),
+        *laid,
         *([TextColumn("Known", complete)] if any(complete) else []),
     ]
     more = [f"{rest.num_rows:,} more (-n 0 shows all)"] if rest.num_rows else []
-    note = "; ".join(["sizes in KiB", *([f"{_ODD} outlier"] if any(marks) else []), *more])
+    odd = [f"{_ODD} outlier"] if any(marks) else []
+    place = [f"snapshots are in {show_name(folder)}"] if folder else []
+    note = "; ".join(["sizes in KiB", *odd, *place, *more])
     return render_table(columns, screen, explain_marks(columns, note))
+
+
+def _find_folder(names: Sequence[str]) -> str:
+    """Return the folder or URI that all of several names begin with, and that tells none apart."""
+    if len(names) < _SEVERAL:
+        return ""
+    common = os.path.commonprefix(names)  # noqa: RUF071  # URIs have no common path; it is cut at a separator
+    return common[: max(common.rfind("/"), common.rfind("\\")) + 1]
 
 
 def _draw_groups(answer: Answer, limit: int, screen: Screen) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mmpscope.analysis.reporters.amounts import show_count, show_size, show_time
 from mmpscope.analysis.reporters.diff_report import TITLES
-from mmpscope.analysis.trends.answer import Row, SeriesTrend
+from mmpscope.analysis.trends.answer import LEAD, Row, SeriesTrend
 from mmpscope.analysis.trends.durations import show_duration, show_interval, show_rate
 from mmpscope.analysis.trends.judgement import Verdict
 from mmpscope.analysis.trends.recorder import LIMIT, TYPE
@@ -38,12 +38,22 @@ def write_headline(trend: SeriesTrend) -> str:
     """Answer in one line: the verdict on the total, how fast, of what, and until when."""
     total, what = trend.total, name_metric(trend.metric)
     if total["verdict"] in (Verdict.GROWING, Verdict.SHRINKING):
-        rate = f"{what} {_show_slope(total)}{_name_most(trend)}"
+        lead = f": {total[LEAD]}, since then" if total[LEAD] else ""
+        where = " on the lowest points between drops" if "envelope" in total["method"] else ""
+        rate = f"{what}{lead} {_show_slope(total)}{where}{_name_most(trend)}"
         binding = find_binding(trend)
         limit = f"; {binding['name']} {_show_level(binding)} {describe_reach(binding)}" if binding else ""
         return f"{total['verdict']}: {rate}{limit}"
     reason = total["reason"].removeprefix(f"{total['verdict']}: ")
-    return f"{total['verdict']}: {what}: {reason}"
+    return f"{total['verdict']}: {what}: {reason}{_name_risen(trend)}"
+
+
+def _name_risen(trend: SeriesTrend) -> str:
+    """Point to another total that rose while this one did not."""
+    if trend.risen is None:
+        return ""
+    name, rise = trend.risen
+    return f"; {name_metric(name)} rose by {show_size(rise)} in that time: see --metric {name}"
 
 
 def _show_slope(row: Row) -> str:

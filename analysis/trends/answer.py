@@ -19,6 +19,8 @@ from mmpscope.analysis.trends.recorder import (
     KIND,
     LIMIT,
     MAXIMUM,
+    OTHER,
+    OTHER_TOTALS,
     TOTAL_SCOPE,
     TYPE,
     Key,
@@ -31,12 +33,14 @@ if TYPE_CHECKING:
     from mmpscope.analysis.trends.births import Tally
     from mmpscope.analysis.trends.series import Series
 
-__all__ = ["SHAPE", "Row", "SeriesTrend", "judge_all", "judge_series", "make_table"]
+__all__ = ["LEAD", "SHAPE", "Row", "SeriesTrend", "judge_all", "judge_series", "make_table"]
 
 Row = dict[str, Any]
-"""A row of schema.TREND by column, and SHAPE."""
+"""A row of schema.TREND by column, SHAPE and LEAD."""
 Tallies = Mapping[Key, "Tally"]
 
+LEAD = "lead"
+"""Key of what came before the stretch that was fitted, in words."""
 SHAPE = "shape"
 """Key of the values that a small chart shows: the last known one of each of equal stretches of time."""
 _CELLS = 24
@@ -51,6 +55,9 @@ _DEATHS = 10
 """Of what is born, at most one byte in so many dies: malloc trims the end of a heap that leaks, too."""
 _ALWAYS = (TOTAL_SCOPE, TYPE, LIMIT, COUNT)
 _RANKS = (Verdict.GROWING, Verdict.CANNOT_TELL, Verdict.SHRINKING, Verdict.FLAT)
+_HIDDEN = (MAXIMUM, OTHER)
+_RISEN = 0.25
+"""Of its first level: what another total rises by, and by so much more than a flat one, to be named."""
 _UNTIMED = "the snapshots do not tell when they were taken"
 
 
@@ -59,7 +66,7 @@ class SeriesTrend:
     """The trends of one series: `rows` begin with the total of `metric`, the figure that is followed.
 
     `steady` counts names, cohorts and kinds that never moved, `small` those that moved, but less than the
-    many that are judged.
+    many that are judged. `risen` is another total that rose while this one stayed flat, and by how much.
     """
 
     series: Series
@@ -68,6 +75,7 @@ class SeriesTrend:
     steady: int
     small: int
     notes: tuple[str, ...]
+    risen: tuple[str, int] | None = None
 
     def _repr_html_(self) -> str:
         from mmpscope.analysis.notebook import show_trend
@@ -134,8 +142,11 @@ def judge_series(
     total = Key(TOTAL_SCOPE, TOTAL)
     if tallies is None:
         row = _make_row(series, total, recorder.read(series, total), metric, judges)
-        return SeriesTrend(series, metric, (row,), 0, 0, (*_note(series, recorder), _TOTAL_ONLY))
-    points = {key: recorder.read(series, key) for key in recorder.list_keys(series) if key.scope != MAXIMUM}
+        notes = (*_note(series, recorder), _TOTAL_ONLY)
+        return SeriesTrend(series, metric, (row,), 0, 0, notes, _find_risen(row, series, recorder))
+    points = {
+        key: recorder.read(series, key) for key in recorder.list_keys(series) if key.scope not in _HIDDEN
+    }
     points[total] = recorder.read(series, total)
     always = [key for key in points if key.scope in _ALWAYS]
     moved = [key for key in points if key.scope not in _ALWAYS and (_spread(points[key]) or key in tallies)]
@@ -146,9 +157,21 @@ def judge_series(
         _add_births(row, tallies.get(key))
     rows.sort(key=_place)
     steady = len(points) - len(always) - len(moved)
-    return SeriesTrend(
-        series, metric, tuple(rows), steady, max(0, len(moved) - _MOST), _note(series, recorder)
-    )
+    left, risen = max(0, len(moved) - _MOST), _find_risen(rows[0], series, recorder)
+    return SeriesTrend(series, metric, tuple(rows), steady, left, _note(series, recorder), risen)
+
+
+def _find_risen(total: Row, series: Series, recorder: Recorder) -> tuple[str, int] | None:
+    """Return the total that rose most while the one that is followed is flat, if that is much."""
+    if total["verdict"] != Verdict.FLAT:
+        return None
+    rises = []
+    for name in OTHER_TOTALS:
+        values = recorder.read(series, Key(OTHER, name)).values
+        rise = int(values[-1]) - int(values[0]) if len(values) else 0
+        if rise - max(0, total["change"]) > _RISEN * int(values[0] if len(values) else 0):
+            rises.append((name, rise))
+    return max(rises, key=lambda each: each[1], default=None)
 
 
 def _note(series: Series, recorder: Recorder) -> tuple[str, ...]:
@@ -195,7 +218,7 @@ def _make_row(series: Series, key: Key, points: Points, metric: str, judges: _Ju
 def _describe(judgement: Judgement) -> Row:
     same = ("slope", "low", "high", "change", "bound", "detectable", "method", "plateau_s", "points", "used")
     found = {name: getattr(judgement, name) for name in same}
-    return {"verdict": judgement.verdict, **found, "jumps": len(judgement.steps)}
+    return {"verdict": judgement.verdict, LEAD: judgement.lead, **found, "jumps": len(judgement.steps)}
 
 
 def _explain(series: Series, points: Points, judgement: Judgement) -> str:

@@ -5,12 +5,12 @@ Nothing of numpy or scipy is imported before a series is judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.trends.judgement import Judgement, Step, Verdict
-from mmpscope.analysis.trends.wording import Finding, explain
+from mmpscope.analysis.trends.wording import Finding, describe_lead, explain
 
 if TYPE_CHECKING:
     from mmpscope.analysis.trends.slopes import Slope
@@ -39,27 +39,51 @@ def judge(times_s: Times, values: Values, *, unit: str = "bytes", bound: float |
     from mmpscope.analysis.trends.thinning import prepare_line
 
     line = prepare_line(times_s, values, unit)
-    fit_slope, choose_stretch = _import_statistics()
-    stretch = choose_stretch(line)
-    slope = fit_slope(stretch.line.hours, stretch.line.values, stretch.widening)
-    verdict, limit = _decide(line, stretch, slope, bound)
     change = int(values[-1]) - int(values[0])
-    return _conclude(Finding(verdict, stretch, slope, limit, unit), change, len(line.hours))
+    return _conclude(_weigh(line, unit, bound), change, len(line.hours))
 
 
-def _import_statistics() -> tuple[Callable[..., Slope | None], Callable[[Line], Stretch]]:
+def _weigh(line: Line, unit: str, bound: float | None) -> Finding:
+    """Judge the stretch to be fitted, and what moves once more since its slope changed last."""
+    _require_statistics()
+    from mmpscope.analysis.trends.contradictions import find_contradiction
+    from mmpscope.analysis.trends.slopes import fit_slope
+    from mmpscope.analysis.trends.stretches import choose_stretch, cut_turn
+
+    def weigh(stretch: Stretch) -> Finding:
+        slope = fit_slope(stretch.line.hours, stretch.line.values, stretch.widening)
+        if slope is not None and stretch.doubt is None:
+            stretch = replace(stretch, doubt=find_contradiction(stretch.seen, stretch.line, slope))
+        verdict, limit = _decide(line, stretch, slope, bound)
+        return Finding(verdict, stretch, slope, limit, unit)
+
+    found = weigh(choose_stretch(line))
+    turned = cut_turn(found.stretch) if found.verdict in (Verdict.GROWING, Verdict.SHRINKING) else None
+    if turned is None:
+        return found
+    recent = weigh(turned)
+    return recent if _is_turned(recent) else found
+
+
+def _is_turned(recent: Finding) -> bool:
+    """Say if there is a verdict on the time since the turn, and what was before is beyond its interval."""
+    slope, before = recent.slope, recent.stretch.earlier
+    if slope is None or recent.verdict is Verdict.CANNOT_TELL:
+        return False
+    return not slope.sure_low <= before <= slope.sure_high
+
+
+def _require_statistics() -> None:
     """Import on first use: scipy.stats alone takes a second."""
     try:
-        from mmpscope.analysis.trends.slopes import fit_slope
-        from mmpscope.analysis.trends.stretches import choose_stretch
+        import mmpscope.analysis.trends.slopes  # noqa: F401  # for its error
     except ImportError as error:
         raise UsageError("verdicts on series need scipy: pip install 'mmpscope[stats]'") from error
-    return fit_slope, choose_stretch
 
 
 def _judge_nothing() -> Judgement:
     none, reason = Verdict.CANNOT_TELL, "there are no points"
-    return Judgement(none, None, None, None, 0, None, None, "nothing", None, (), 0, 0, reason)
+    return Judgement(none, None, None, None, 0, None, None, "nothing", None, (), 0, 0, reason, "")
 
 
 def _decide(
@@ -108,4 +132,5 @@ def _conclude(finding: Finding, change: int, points: int) -> Judgement:
         points,
         len(stretch.line.hours),
         explain(finding),
+        describe_lead(finding),
     )

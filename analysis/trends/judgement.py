@@ -45,7 +45,7 @@ class Judgement:
     detectable: float | None
     """The smallest slope that would have been called growth in a series of this length and noise."""
     method: str
-    """What was fitted: "all points", "after the plateau at 7.5 h", "lower envelope"."""
+    """What was fitted: "all points", "after the plateau", "after the turn", "lower envelope"."""
     plateau_s: float | None
     """Where a warm-up ended, in seconds after the first point; None: no warm-up was found."""
     steps: tuple[Step, ...]
@@ -54,3 +54,5 @@ class Judgement:
     """How many values were fitted, after the plateau and after thinning."""
     reason: str
     """One sentence for a person."""
+    lead: str
+    """The part of it about what came before the stretch that was fitted; empty for nothing."""

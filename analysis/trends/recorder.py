@@ -30,6 +30,8 @@ __all__ = [
     "KIND",
     "LIMIT",
     "MAXIMUM",
+    "OTHER",
+    "OTHER_TOTALS",
     "TOTAL_SCOPE",
     "TYPE",
     "Key",
@@ -40,6 +42,10 @@ __all__ = [
 TOTAL_SCOPE, TYPE, LIMIT, COUNT, COHORT, KIND = "total", "type", "limit", "count", "cohort", "kind"
 MAXIMUM = "maximum"
 """Scope of the limits themselves, beside what counts against them."""
+
+OTHER = "other total"
+"""Scope of the totals that are not followed, but may move where the one that is does not."""
+OTHER_TOTALS = ("total_ws", "private_ws", "size")
 
 _CHOICE = ("private", "private_ws", "total_ws", "committed", "size")
 """Which figure is followed where nobody chose: the first that the first snapshot knows."""
@@ -128,12 +134,10 @@ class Recorder:
             if capture["extent"] == _ALL_REGIONS:
                 self._whole.add(row)
             self._page_sizes[row] = capture["page_size"]
-            if capture[metric] is not None:
-                is_partial = metric in (capture["partial"] or "").split(", ")
-                columns[Key(TOTAL_SCOPE, TOTAL)].add(row, capture[metric], partial=is_partial)
-            for name in _COUNTS:
+            for key, name in _list_totals(metric):
                 if capture[name] is not None:
-                    columns[Key(COUNT, name, None, name)].add(row, capture[name], partial=False)
+                    is_partial = name in (capture["partial"] or "").split(", ")
+                    columns[key].add(row, capture[name], partial=is_partial)
         return owners
 
     def _find(self, row: int) -> dict[Key, _Column]:
@@ -161,7 +165,7 @@ class Recorder:
         places = {row: place for place, row in enumerate(series.rows)}
         values = np.zeros(len(places), np.uint64)
         known, partial = np.zeros((2, len(places)), np.bool_)
-        if key.scope not in (TOTAL_SCOPE, TYPE, LIMIT, COUNT, MAXIMUM):
+        if key.scope not in (TOTAL_SCOPE, OTHER, TYPE, LIMIT, COUNT, MAXIMUM):
             known[:] = [row in self._whole for row in series.rows]
         for row, value, is_partial in zip(column.rows, column.values, column.partial, strict=True):
             place = places.get(row)
@@ -171,6 +175,13 @@ class Recorder:
         kept = known if at_least else known & ~partial
         times = np.array(series.times_s or [0.0] * len(places), np.float64)
         return Points(times[kept], values[kept], int((~kept).sum()), at_least)
+
+
+def _list_totals(metric: str) -> list[tuple[Key, str]]:
+    """List what is followed of a whole process, each with its column."""
+    others = [(Key(OTHER, name), name) for name in OTHER_TOTALS if name != metric]
+    counts = [(Key(COUNT, name, None, name), name) for name in _COUNTS]
+    return [(Key(TOTAL_SCOPE, TOTAL), metric), *others, *counts]
 
 
 def _choose_metric(captures: pa.Table) -> str:

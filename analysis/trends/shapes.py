@@ -10,7 +10,15 @@ from mmpscope.analysis.trends.slopes import fit_theil_sen, weigh_noise
 from mmpscope.analysis.trends.thinning import Floats, Line
 from numpy.lib.stride_tricks import sliding_window_view
 
-__all__ = ["Settling", "find_faded", "find_plateau", "find_settling", "find_steps", "find_troughs"]
+__all__ = [
+    "Settling",
+    "find_faded",
+    "find_plateau",
+    "find_settling",
+    "find_steps",
+    "find_troughs",
+    "find_turn",
+]
 
 _TOOTH = 0.5
 """A drop counts as the end of a tooth from this part of the middle 80 % of the values on."""
@@ -69,7 +77,7 @@ def find_steps(line: Line) -> list[tuple[int, float]]:
         return []
     jumps, usual, least = _weigh_jumps(line)
     found: list[tuple[int, float]] = []
-    excess = np.abs(jumps - usual) / least
+    excess = np.minimum(np.abs(jumps - usual), np.abs(jumps)) / least  # the end of growth is no step
     while len(found) <= _MOST_STEPS and excess.max() > 1:
         at = int(np.argmax(excess))
         point = _find_edge(line.values, at + _WINDOW, float(jumps[at]))
@@ -179,6 +187,29 @@ def find_settling(line: Line) -> Settling | None:
     away = _fit_columns([np.ones_like(hours), curve, hours * curve], hours)[1]
     widening = float(np.var(hours)) / max(float(np.var(away)), 1e-12 * float(np.var(hours)))
     return Settling(height * curve, constant, widening)
+
+
+def find_turn(line: Line, fewest: int) -> int | None:
+    """Return the point where a line bends most, at least `fewest` from either end; None where none is needed.
+
+    The best broken line (Hinkley 1971) must explain more than one line does and noise would make up.
+    """
+    hours, values, count = line.hours - line.hours[0], _despike(line.values), len(line.hours)
+    if count < 2 * fewest or not np.ptp(values):
+        return None
+    straight = _fit_columns([np.ones_like(hours), hours], values)[1]
+    fits = [(knot, _fit_broken(hours, values, knot)) for knot in range(fewest, count - fewest + 1)]
+    knot, left = min(fits, key=lambda fit: float(fit[1] @ fit[1]))
+    error = float(left @ left)
+    gained = float(straight @ straight) - error
+    if np.abs(left).max() < line.grain:  # no noise that could be weighed: whole grains alone
+        return knot if np.abs(straight).max() >= 2 * line.grain else None
+    return knot if gained * (count - 4) > _CURVED * weigh_noise(left) * error else None
+
+
+def _fit_broken(hours: Floats, values: Floats, knot: int) -> Floats:
+    bent = np.maximum(0.0, hours - hours[knot])
+    return _fit_columns([np.ones_like(hours), hours, bent], values)[1]
 
 
 def _fit_exponential(hours: Floats, values: Floats, tau: float) -> tuple[float, float, float, Floats]:

@@ -11,11 +11,12 @@ from mmpscope.analysis.trends.shapes import (
     find_settling,
     find_steps,
     find_troughs,
+    find_turn,
 )
 from mmpscope.analysis.trends.slopes import fit_theil_sen
-from mmpscope.analysis.trends.thinning import Line, thin_line
+from mmpscope.analysis.trends.thinning import Floats, Line, thin_line
 
-__all__ = ["FEWEST", "Stretch", "choose_stretch"]
+__all__ = ["FEWEST", "Stretch", "choose_stretch", "cut_turn"]
 
 FEWEST = 10
 """Points, or troughs, below which no verdict is given: how noise hangs together cannot be seen in fewer."""
@@ -24,6 +25,8 @@ _LONG_GAP = 5.0
 """Times the usual distance of two points."""
 _TAKEN_BACK = 1.25
 """A step is measured by the points around it, some of which have begun to climb again."""
+_RECENT = 8
+"""A turn lies at least one part in so many of the points from either end."""
 _SETTLED_BY = 0.75
 """A warm-up that takes longer than this part of what is seen has not ended."""
 
@@ -37,12 +40,23 @@ class Stretch:
     plateau_h: float | None = None
     steps: tuple[tuple[float, float], ...] = ()
     widening: float = 1.0
+    turn_h: float | None = None
+    """Where another slope began, which is the one that is fitted."""
+    earlier: float = 0.0
+    """The slope before the turn, in units per hour."""
     doubt: str | None = None
     """Why this stretch allows no verdict."""
     settling: float = 0.0
     """What the end of a warm-up may still move by, in units per hour; only a slope above it is growth."""
+    curve: Floats | None = None
+    """What was taken off the line, at each of its points: the end of a warm-up."""
     regain: float = 0.0
     """The slope that takes back the last step: what falls and climbs again may be a tooth, and no growth."""
+
+    @property
+    def seen(self) -> Line:
+        """The values as they were before a curve was taken off."""
+        return self.line if self.curve is None else replace(self.line, values=self.line.values + self.curve)
 
     @property
     def allowance(self) -> tuple[float, float]:
@@ -61,6 +75,20 @@ def choose_stretch(line: Line) -> Stretch:
         doubt = None if len(low.hours) >= FEWEST else f"{len(low.hours)} teeth, {FEWEST} are needed"
         return _skip_settling(Stretch(low, "lower envelope", doubt=doubt))
     return _skip_settling(_skip_steps(Stretch(thin)))
+
+
+def cut_turn(stretch: Stretch) -> Stretch | None:
+    """Leave the time since the slope changed last; None where one line fits all there is."""
+    line = stretch.line
+    turn = find_turn(line, max(FEWEST, len(line.hours) // _RECENT))
+    if turn is None:
+        return None
+    before, after = line.cut(0, turn + 1), line.cut(turn)
+    method = f"{stretch.method}, after the turn".removeprefix("all points, ")
+    earlier = fit_theil_sen(before.hours, before.values)
+    hours = float(line.hours[turn])
+    curve = None if stretch.curve is None else stretch.curve[turn:]
+    return replace(stretch, line=after, method=method, turn_h=hours, earlier=earlier, curve=curve)
 
 
 def _skip_steps(stretch: Stretch) -> Stretch:
@@ -96,7 +124,7 @@ def _skip_settling(stretch: Stretch) -> Stretch:
         return replace(stretch, doubt=stretch.doubt or "it is still settling")
     straight = replace(line, values=line.values - curve.curve)
     until = stretch.plateau_h if plateaus else float(line.hours[0]) + curve.hours
-    return replace(stretch, line=straight, plateau_h=until, widening=curve.widening)
+    return replace(stretch, line=straight, plateau_h=until, widening=curve.widening, curve=curve.curve)
 
 
 def _find_plateaus(line: Line) -> list[int]:

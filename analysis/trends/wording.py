@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from mmpscope.analysis.trends.slopes import Slope
     from mmpscope.analysis.trends.stretches import Stretch
 
-__all__ = ["Finding", "explain"]
+__all__ = ["Finding", "describe_lead", "explain"]
 
 _LEAST_GRAINS = 10
 """A slope moves this many least differences over the time that is fitted, to be told from a few steps."""
 
 _CHOSEN_ANEW = 1.5
 """With a leak the plateau would have been found a little elsewhere, and less of it might have been fitted."""
+
+_NOTHING = 0.1
+"""Part of the slope since a turn below which there was none before it."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +41,23 @@ class Finding:
         line = self.stretch.line
         if self.slope is None or not line.span:
             return None
-        chosen = 1.0 if self.stretch.plateau_h is None else _CHOSEN_ANEW
+        is_all = self.stretch.plateau_h is None and self.stretch.turn_h is None
+        chosen = 1.0 if is_all else _CHOSEN_ANEW
         least = chosen * self.slope.detectable + self.stretch.allowance[1]
         return max(least, _LEAST_GRAINS * line.grain / line.span)
 
 
 def explain(finding: Finding) -> str:
     """Write one sentence: what came first (warm-up, steps, teeth), then the verdict with its numbers."""
-    seen = [*_describe_steps(finding), *_describe_plateau(finding)]
-    lead = ", ".join(seen)
-    rest = _describe_verdict(finding, since=bool(seen))
+    lead = describe_lead(finding)
+    rest = _describe_verdict(finding, since=bool(lead))
     return f"{lead}, {rest}" if lead else rest
+
+
+def describe_lead(finding: Finding) -> str:
+    """Say what came before the stretch that is fitted; empty where all of it is."""
+    parts = (_describe_steps(finding), _describe_plateau(finding), _describe_turn(finding))
+    return ", ".join(said for part in parts for said in part)
 
 
 def _describe_steps(finding: Finding) -> list[str]:
@@ -63,6 +72,18 @@ def _describe_steps(finding: Finding) -> list[str]:
 def _describe_plateau(finding: Finding) -> list[str]:
     at = finding.stretch.plateau_h
     return [] if at is None else [f"plateau reached at {show_duration(at * 3600)}"]
+
+
+def _describe_turn(finding: Finding) -> list[str]:
+    stretch = finding.stretch
+    if stretch.turn_h is None:
+        return []
+    until = f"until {show_duration(stretch.turn_h * 3600)}"
+    if finding.slope and abs(stretch.earlier) < _NOTHING * abs(finding.slope.value):
+        return [f"flat {until}"]
+    rate = show_rate(stretch.earlier, finding.unit)
+    word = Verdict.GROWING if stretch.earlier > 0 else Verdict.SHRINKING
+    return [f"{rate} {until}" if word == finding.verdict else f"{word} {until} ({rate})"]
 
 
 def _describe_verdict(finding: Finding, *, since: bool) -> str:

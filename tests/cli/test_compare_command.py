@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from mmpscope.analysis.comparisons.schema import COMPARE
 from pyarrow import parquet
+from support.datasets import NOVEMBER_NS, write_run
 from support.mmp_builder import MmpBuilder
 from support.mmp_command import Answer, run_mmp, run_program
 
@@ -89,6 +90,18 @@ def test_a_bad_file_is_a_row_with_its_reason(folder: Path) -> None:
     assert "not read: mixed/a note.txt" in _compare("mixed").out
 
 
+@pytest.mark.parametrize("words", ["good", "good/*"])
+def test_a_link_to_nothing_is_a_row_with_its_reason(words: str, folder: Path) -> None:
+    """It may have been a snapshot: leaving it out without a word would hide that."""
+    (folder / "good" / "lost.mmp").symlink_to("nowhere.mmp")
+    answer = _compare(words)
+    assert answer.code == 0
+    assert "1 file not read" in answer.out
+    assert "good/lost.mmp cannot be read" in answer.out
+    answer = run_mmp("dataset", "build", "ds", "--from", words)
+    assert (answer.code, answer.err.count("left out: good/lost.mmp cannot be read")) == (0, 1)
+
+
 def test_nothing_readable_tells_every_reason_first(folder: Path) -> None:
     """On standard output as always; then why there is no answer."""
     answer = _compare("bad")
@@ -142,11 +155,41 @@ def test_lines_fit_the_terminal(columns: int, folder: Path) -> None:
     assert max(map(len, text.splitlines())) <= columns
 
 
+def test_rows_of_one_folder_can_be_told_apart(folder: Path) -> None:
+    """At 80 columns each has a name of its own: the folder that all are in is told once, below."""
+    (folder / "a long" / "way").mkdir(parents=True)
+    for name in ("arenas", "fragmented", "java", "leak", "workers-a", "workers-b"):
+        shutil.copy(SAMPLES / f"linux-{name}-v1.0.mmp", folder / "a long" / "way")
+    lines = _compare("a long/way", columns=80).out.splitlines()
+    table = [line for line in lines if ".mmp#" in line and not line.startswith(("a long", " " * 4))]
+    rows = [line.split()[-1] for line in table]
+    assert len(rows) > 10
+    assert len(set(rows)) == len(rows)
+    assert "snapshots are in a long/way/" in " ".join(lines)
+    assert max(map(len, lines)) <= 80
+
+
 def test_a_series_stands_for_its_last_snapshot(folder: Path) -> None:
     """A process is not odd beside itself an hour ago; who wants all of it says so."""
     name = "good/linux-leak-v1.0.mmp"
     assert [row["input"] for row in _read_json(name)["rows"]] == [f"{name}#19"]
     assert len(_read_json(f"{name}#0:")["rows"]) == 20
+
+
+def test_captures_of_one_process_stand_for_the_last_wherever_they_lie(tmp_path: Path) -> None:
+    """In a file each, in a dataset or in one series: one row, and the count says how many there were."""
+    times = [NOVEMBER_NS + number for number in range(3)]
+    (tmp_path / "each").mkdir()
+    for number, time_ns in enumerate(times):
+        write_run(tmp_path / "each" / f"{number}.mmp", [time_ns])
+    write_run(tmp_path / "series.mmp", times)
+    assert run_mmp("dataset", "build", tmp_path / "ds", "--from", tmp_path / "series.mmp").code == 0
+    for name in ("each", "ds"):
+        told = _read_json(tmp_path / name)
+        assert (told["snapshots"], told["earlier"]) == (1, 2)
+        assert "2 earlier of the same processes left out" in _compare(tmp_path / name).out
+    assert _read_json(tmp_path / "ds")["rows"][0]["input"].endswith("series.mmp#2")
+    assert _read_json(f"{tmp_path}/series.mmp#0:")["snapshots"] == 3
 
 
 def test_a_damaged_series_gives_its_whole_snapshots(folder: Path) -> None:
@@ -160,9 +203,8 @@ def test_a_damaged_series_gives_its_whole_snapshots(folder: Path) -> None:
 
 
 def test_a_dataset_is_an_input(folder: Path) -> None:
-    """Its snapshots are those of the files that it was built from."""
+    """It answers as the folder does that it was built from."""
     assert run_mmp("dataset", "build", "set", "--from", "good").code == 0
-    series = ("good/linux-leak-v1.0.mmp#0:", "good/windows-reserve-commit-v1.0.mmp#0:")
-    of_files, of_dataset = _read_json(*series), _read_json("set")
+    of_files, of_dataset = _read_json("good"), _read_json("set")
     assert of_dataset["groups"] == of_files["groups"]
     assert len(of_dataset["rows"]) == len(of_files["rows"])

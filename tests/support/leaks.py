@@ -22,6 +22,7 @@ START_NS = 1_750_000_000_000_000_000
 _NS = 1_000_000_000
 _FLAGS = b"rd wr mr mw me ac "
 _HEAP = 0x1000_0000
+_DATA, _DATA_KIB = 0x7E80_0000_0000, 1 << 16
 _LIBRARY = "7f0000000000-7f0000004000 r-xp 0 77 /usr/lib/libfoo.so.1"
 
 
@@ -42,6 +43,8 @@ class Look:
     exe: str = "/srv/server"
     page_size: int = 4096
     rlimit: int | None = None
+    read_kib: int = 0
+    """What is resident of a shared file of 64 MiB; 0: it is not mapped."""
     facts: tuple[tuple[str, Any], ...] = ()
     """What is otherwise than here: `("boot_id", None)` leaves it out."""
 
@@ -59,6 +62,9 @@ def make_snapshot(look: Look) -> Snapshot:
         Block(make_line(line), {"Rss": kib, "Pss": kib, "Private_Dirty": kib, "Anonymous": kib}, _FLAGS)
         for line, kib in sorted(lines, key=lambda pair: int(pair[0].partition("-")[0], 16))
     ]
+    if look.read_kib:
+        data = f"{_DATA:x}-{_DATA + _DATA_KIB * 1024:x} r--s 0 78 /srv/data"
+        blocks.append(Block(make_line(data), {"Rss": look.read_kib, "Pss": look.read_kib}, b"rd mr me sh "))
     blocks.append(Block(make_line(_LIBRARY), {"Rss": 16, "Pss": 16}, b"rd ex mr mw me "))
     moment = {
         "time_ns": START_NS + round((look.time_s + look.set_s) * _NS),

@@ -128,6 +128,25 @@ def test_a_bad_file_is_one_row_with_its_reason(tmp_path: Path) -> None:
     assert _count(tmp_path / "ds", "captures") == 1
 
 
+def test_a_damaged_file_is_known_by_its_content(tmp_path: Path) -> None:
+    """Under another name it is no second error; each build counts it as not readable, also unopened."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    write_run(old / "torn.mmp").write_bytes((old / "torn.mmp").read_bytes()[:-200])
+    data = bytearray(write_run(old / "hurt.mmp").read_bytes())
+    data[data.rfind(b"\xa8snapshot") + 1000] ^= 0xFF
+    (old / "hurt.mmp").write_bytes(data)
+    (old / "notes.txt").write_text("Dear reader")
+    write_run(old / "good.mmp")
+    for path in old.iterdir():
+        _age(path)
+    shutil.copytree(old, new)
+    first, again, moved = (build(tmp_path / "ds", folder) for folder in (old, old, new))
+    assert [_told(each) for each in (first, again, moved)] == [(1, 1, 0, 3), (0, 0, 1, 3), (0, 0, 1, 3)]
+    assert [row.error for row in again.errors] == [row.error for row in first.errors]
+    assert _count(tmp_path / "ds", "errors") == 3
+
+
 def test_nothing_of_a_damaged_series_counts_unless_asked_for(tmp_path: Path) -> None:
     """Of a file whose last snapshot is damaged nothing is in; with partial, every whole one."""
     path = write_run(tmp_path / "run.mmp", range(NOVEMBER_NS, NOVEMBER_NS + 4))

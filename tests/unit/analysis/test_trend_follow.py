@@ -10,6 +10,7 @@ import pytest
 from mmpscope.analysis.errors import AnalysisError, CannotTellError, UsageError
 from mmpscope.analysis.loading import load
 from mmpscope.analysis.measures.measure import measure
+from mmpscope.analysis.reporters.trend_words import write_headline
 from mmpscope.analysis.trends.answer import Row, SeriesTrend, make_table
 from mmpscope.analysis.trends.following import (
     Aim,
@@ -211,6 +212,31 @@ def test_another_figure_can_be_followed(tmp_path: Path, shelf: Shelf) -> None:
     assert (trend.metric, trend.total["metric"]) == ("total_ws", "total_ws")
     with pytest.raises(UsageError, match=r"--metric 'rss': there is no such figure\. Give one of size, "):
         _follow(shelf, path, metric="rss")
+
+
+def test_a_flat_total_names_another_that_rose(tmp_path: Path, shelf: Shelf) -> None:
+    """A file that is read fills the working set and leaves Private as it was: the answer points to that."""
+    looks = [Look(60.0 * number, read_kib=1024 * (number + 1)) for number in range(30)]
+    path = _series(tmp_path, looks)
+    [trend] = _follow(shelf, path)
+    assert (trend.total["verdict"], trend.risen) == (Verdict.FLAT, ("total_ws", 29 * MIB))
+    assert write_headline(trend).endswith("; Total WS rose by 29 MiB in that time: see --metric total_ws")
+    [trend] = _follow(shelf, path, metric="total_ws")
+    assert (trend.total["verdict"], trend.risen) == (Verdict.GROWING, None)
+
+
+def test_a_flat_total_says_nothing_of_others_that_stayed(tmp_path: Path, shelf: Shelf) -> None:
+    """A fifth more is not worth a word."""
+    looks = [Look(60.0 * number, read_kib=10_240 + 64 * number) for number in range(30)]
+    [trend] = _follow(shelf, _series(tmp_path, looks))
+    assert (trend.total["verdict"], trend.risen) == (Verdict.FLAT, None)
+
+
+def test_the_headline_of_growth_tells_what_was_left_out(tmp_path: Path, shelf: Shelf) -> None:
+    """A slope of the time since a turn is not one of all that was seen."""
+    heaps = [1024 + 64 * max(0, number - 20) for number in range(50)]
+    [trend] = _follow(shelf, _series(tmp_path, make_looks(heaps)))
+    assert write_headline(trend).startswith("growing: Private: flat until 20 min, since then +3.75 MiB/h (")
 
 
 def test_a_bound_makes_slow_growth_flat(tmp_path: Path, shelf: Shelf) -> None:
