@@ -224,6 +224,15 @@ def test_holes_and_splitters_are_those_of_the_command(browser: Browser, fragment
                 assert f"{row['unusable_index']:.3f}" in curve
 
 
+def test_a_window_lists_the_holes_that_it_counts(browser: Browser, report_of: Callable[..., Path]) -> None:
+    """In the window around the program, as many holes are listed as its figures count, cut ones included."""
+    path = SAMPLES / "linux-java-v1.0.mmp"
+    window = next(row for row in _ask("free", path)["windows"] if row["window"].startswith("within"))
+    with _open(browser, report_of(path), "#map=w2") as opened:
+        opened.wait(f"free in {window['holes']} holes", "#map .about")
+        assert opened.page.locator("#map .panel").first.locator("tbody tr").count() == window["holes"]
+
+
 def _list_titles(panel: Locator) -> list[str]:
     found: list[str] = panel.locator("td.number").evaluate_all("all => all.map(each => each.title)")
     return found

@@ -26,11 +26,13 @@ function drawHoles(lists, windows, window, unit, go) {
   const { free } = lists;
   const [sizes, types] = [free.column("size"), free.column("type")];
   const [starts, ends] = [free.column("address"), free.column("end")];
+  const [low, high] = ["low", "high"].map((name) => windows.exact(name, window));
+  const reaches = (row) => compareExact(starts[row], high) < 0 && compareExact(ends[row], low) > 0; // cut holes too
   const rows = sizes
     .map((_, row) => row)
-    .filter((row) => types[row] === "Free" && isWithin(windows, window, starts[row], ends[row]))
+    .filter((row) => types[row] === "Free" && reaches(row))
     .sort((a, b) => compareExact(sizes[b], sizes[a]));
-  if (rows.length === 0) return h("div", { class: "panel" }, h("h3", {}, "Largest holes"), h("p", { class: "note" }, "No whole hole lies in this window."));
+  if (rows.length === 0) return h("div", { class: "panel" }, h("h3", {}, "Largest holes"), h("p", { class: "note" }, "No hole lies in this window."));
   const body = rows.slice(0, MOST_HOLES).map((row) => {
     const around = ["before", "after"].map((side) => shortenPath(free.column(side)[row]) ?? "the end of the range");
     return h(

@@ -3,7 +3,7 @@
    Areas are written as pixels, so that painting takes the same time for ten regions and for a hundred thousand. */
 
 const PARTIAL_STEPS = 4; // heights of a column that is covered in part
-const LEAST_PART = 0.3; // the lowest of them, so that a single page shows
+const LEAST_PART = 0.5; // the lowest of them, so that a single page shows
 const FULL = 0.98;
 const LETTER_ROOM = 13; // pixels that a letter needs
 const NAME_ROOM = 64; // and a name beside it
