@@ -24,10 +24,19 @@ def collect(*arguments: object, cwd: Path | None = None) -> subprocess.Completed
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=_PATIENCE_S, check=False)
 
 
+class _Started(subprocess.Popen[str]):
+    """A collector that a failed test ends: it would be waited for, for ever."""
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *rest)  # type: ignore[arg-type]  # handed on as they came
+
+
 def start_collect(*arguments: object) -> subprocess.Popen[str]:
     """Start `mmp-collect`; what it says comes through pipes."""
     command = [*_COMMAND, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return _Started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @contextmanager
