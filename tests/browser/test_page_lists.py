@@ -74,6 +74,7 @@ def test_definitions_are_those_of_the_schema(browser: Browser, arenas: Path) -> 
     """Every column of the summary is defined in the words of docs/metrics.md, and so are the heads."""
     with open_report(browser, arenas) as opened:
         opened.page.locator("#definitions summary", has_text="summary").first.click()
+        opened.page.locator("#definitions dd").first.wait_for()
         assert opened.texts("#definitions dd") == [field.meaning for field in SUMMARY]
         private = opened.page.locator(".summary thead th", has_text="Private").first
         meaning = next(field.meaning for field in SUMMARY if field.name == "private")

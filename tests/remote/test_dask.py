@@ -54,7 +54,7 @@ def test_relative_names_are_of_the_folder_of_the_command(folder: Path, tmp_path:
             "compare", folder.name, "--json", "--scheduler", cluster.address, cwd=folder.parent
         )
     assert (done.returncode, done.stderr, done.stdout) == (local.returncode, local.stderr, local.stdout)
-    assert b'"files/000.mmp#0"' in done.stdout
+    assert b'"files/' in done.stdout
 
 
 def _start_script(name: str, *words: object) -> subprocess.Popen[bytes]:
