@@ -135,8 +135,7 @@ def _run(command: str, columns: int | None = None, folder: Path = ROOT) -> str:
     _, *words = shlex.split(command)
     environment = {**os.environ, **({"COLUMNS": str(columns)} if columns else {})}
     python = [sys.executable, "-m", "mmpscope.analysis", *words]
-    # our own program, and the words of our own documents
-    answer = subprocess.run(  # noqa: S603
+    answer = subprocess.run(  # noqa: S603  # our own program, and the words of our own documents
         python, cwd=folder, env=environment, check=False, capture_output=True, text=True
     )
     if answer.returncode not in _ANSWERED:

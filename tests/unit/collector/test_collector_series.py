@@ -61,10 +61,10 @@ class _Target:
         self.lives = lives
 
     def take_snapshot(self, capture: Capture) -> Snapshot:
-        raise NotImplementedError
+        raise AssertionError("nobody asks this target for a snapshot")
 
     def check_access(self) -> None:
-        raise NotImplementedError
+        raise AssertionError("nobody asks whether this target may be read")
 
     def is_alive(self) -> bool:
         self.lives -= 1
