@@ -7,11 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from mmpscope.analysis.columns import Bools, Numbers, Uints
 from mmpscope.analysis.layout import Rows
+from numpy.typing import NDArray
 
-__all__ = ["Groups", "Sums", "group_by"]
+__all__ = ["Groups", "Sums", "group_by", "look_up"]
 
 _LOW = np.uint64(0xFFFF_FFFF)
 _HALF = np.uint64(32)
+
+Codes = Uints | NDArray[np.int64] | NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -86,3 +89,13 @@ def group_by(keys: Uints | Rows) -> Groups:
     codes = np.empty(len(keys), np.int64)
     codes[order] = np.cumsum(starts) - 1
     return Groups(order, np.flatnonzero(starts), codes)
+
+
+def look_up(values: Codes, keys: Codes) -> Rows:
+    """Return the place of each value among keys, -1 where it is none of them."""
+    if not len(keys):
+        return np.full(len(values), -1, np.int64)
+    order = np.argsort(keys, kind="stable")
+    at = np.minimum(np.searchsorted(keys[order], values), len(keys) - 1)
+    found: Rows = np.where(keys[order][at] == values, order[at], -1)
+    return found

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from mmpscope.analysis.columns import Numbers, RawColumns
-from mmpscope.analysis.grouping import group_by
+from mmpscope.analysis.columns import Numbers, RawColumns, Uints
+from mmpscope.analysis.grouping import group_by, look_up
 from mmpscope.analysis.layout import Rows
 from mmpscope.analysis.schema import MODULES
 from mmpscope.analysis.tables import build_table
@@ -15,7 +15,7 @@ from mmpscope.analysis.tables import build_table
 if TYPE_CHECKING:
     from mmpscope.analysis.regions import Described
 
-__all__ = ["list_modules"]
+__all__ = ["find_loads", "list_modules"]
 
 _SUMMED = (
     "size",
@@ -39,16 +39,40 @@ _READ = {
 _BSS = ".bss"
 
 
+def find_loads(regions: RawColumns, allocations: Uints) -> Uints:
+    """Return the allocation that each allocation counts with: of a piece of a file, the load of all of it.
+
+    What lies apart from a load that begins with the start of its file, where the header is (elf(5)), is no
+    load. V8 makes such a piece: it maps its built-in functions once more near its code, and not in every run
+    (node 20: 7f25f7e40000-7f25f7fd2000 r-xp 014c4000, the program itself at 400000).
+    """
+    if "offset" not in regions:
+        return allocations
+    known, paths = regions.numbers("allocation").values, regions.text("path")
+    offset = regions.numbers("offset")
+    parts = np.flatnonzero(regions.text("type").equals("Image") & ~paths.is_null)
+    heads = parts[offset.is_known[parts] & (offset.values[parts] == 0)]
+    apart = parts[~np.isin(known[parts], known[heads])]
+    files, first = np.unique(paths.codes[heads], return_index=True)
+    home = look_up(paths.codes[apart], files)
+    pieces, at = np.unique(known[apart[home >= 0]], return_index=True)
+    targets = known[heads[first[home[home >= 0][at]]]]
+    place = look_up(allocations, pieces)
+    return np.where(place >= 0, np.append(targets, allocations[:1])[place], allocations)
+
+
 def list_modules(snapshot: Described) -> pa.Table:
     """Return schema.MODULES, one row a load of a file, sorted by address; .bss is counted with its file.
 
     What is told of the file is null where nobody read it, and where the source has only text.
     """
     regions, built = RawColumns(snapshot.regions), snapshot.classified
-    loads = np.unique(regions.numbers("allocation").values[built.classes.parts])
-    rows = np.flatnonzero(np.isin(regions.numbers("allocation").values, loads))
-    groups = group_by(regions.numbers("allocation").values[rows])
-    first = rows[groups.first]
+    stated = regions.numbers("allocation").values
+    allocation = find_loads(regions, stated)
+    rows = np.flatnonzero(np.isin(allocation, np.unique(allocation[built.classes.parts])))
+    own = rows[allocation[rows] == stated[rows]]
+    groups, of_own = group_by(allocation[rows]), group_by(allocation[own])
+    first = own[of_own.first]
     size = regions.numbers("size")
     bss = Numbers(np.where(regions.text("subtype").equals(_BSS), size.values, np.uint64(0)))
     columns: dict[str, object] = {
@@ -57,7 +81,7 @@ def list_modules(snapshot: Described) -> pa.Table:
     columns |= {
         "path": built.layout.path.take(first),
         "address": Numbers(regions.numbers("address").values[first]),
-        "end": Numbers(groups.max(regions.numbers("end").values[rows])),
+        "end": Numbers(of_own.max(regions.numbers("end").values[own])),
         "bss": None if built.classes.images is None else groups.sum(bss.take(rows)).numbers,
         "blocks": groups.count.astype(np.uint32),
         "loads": _count_loads(built.layout.file[first]),

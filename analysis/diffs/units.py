@@ -15,7 +15,9 @@ import numpy as np
 from mmpscope.analysis.columns import Bools, RawColumns, Text, Uints
 from mmpscope.analysis.diffs.files import BackingFile, normalize_path
 from mmpscope.analysis.diffs.sides import Side
+from mmpscope.analysis.grouping import look_up
 from mmpscope.analysis.intervals import Rows
+from mmpscope.analysis.modules import find_loads
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -214,19 +216,9 @@ def _name_stacks(snapshot: Described, side: Side) -> Text:
     threads = RawColumns(snapshot.threads)
     stacks, names = threads.numbers("stack"), threads.text("name")
     known = np.flatnonzero(stacks.is_known & ~names.is_null)
-    places = _look_up(side.numbers("allocation").values, stacks.values[known])
+    places = look_up(side.numbers("allocation").values, stacks.values[known])
     codes = np.append(names.codes[known], np.int32(len(names.values) - 1))
     return Text(codes[places], names.values)
-
-
-def _look_up(values: Uints, keys: Uints) -> Rows:
-    """Return the place of each value among keys, -1 where it is none of them."""
-    if not len(keys):
-        return np.full(len(values), -1, np.int64)
-    order = np.argsort(keys, kind="stable")
-    at = np.minimum(np.searchsorted(keys[order], values), len(keys) - 1)
-    found: Rows = np.where(keys[order][at] == values, order[at], -1)
-    return found
 
 
 def _find_files(snapshot: Described, side: Side, path: Text, types: Text) -> tuple[list[BackingFile], Rows]:
@@ -235,7 +227,9 @@ def _find_files(snapshot: Described, side: Side, path: Text, types: Text) -> tup
     What belongs to a module goes by the path and build of that, its .bss too, which has no file of its own.
     """
     modules = RawColumns(snapshot.modules)
-    rows = _look_up(side.numbers("allocation").values, modules.numbers("address").values)
+    allocations = side.numbers("allocation").values
+    loads = find_loads(RawColumns(snapshot.regions), allocations)
+    rows = look_up(loads, modules.numbers("address").values)
     rows = np.where(types.equals("Image"), rows, -1)
     images = types.equals("Image")
     # Files without a module have codes of their own behind those of modules; two codes each, data and image.

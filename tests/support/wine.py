@@ -17,7 +17,8 @@ import sysconfig
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from copy import copy
 from functools import cache, partial
 from pathlib import Path
 
@@ -100,6 +101,14 @@ class WinePython:
         if self.bits == 64:
             return shutil.which("wine64") or (_WINE64 if Path(_WINE64).exists() else "wine")
         return "wine"
+
+    def rename(self, name: str) -> WinePython:
+        """Give this Python under another name, which tells it from those of other tests."""
+        other = copy(self)
+        other.executable = self.executable.with_name(name)
+        with suppress(FileExistsError):
+            os.link(self.executable, other.executable)
+        return other
 
     def start(
         self, *arguments: str, program: Path | None = None, has_input: bool = False

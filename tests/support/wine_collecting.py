@@ -28,6 +28,10 @@ class WineCollector:
         self.python = python
         self._pyz = pyz
 
+    def rename(self, name: str) -> WineCollector:
+        """Give the same collector in a Python of another name."""
+        return WineCollector(self.python.rename(name), self._pyz)
+
     def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         """Run it to its end."""
         return self.python.run(*self._translate(arguments))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmpscope.analysis import LoadedSnapshot, list_heaps
+from mmpscope.analysis import LoadedSnapshot, diff, list_heaps
 from mmpscope.formats.model import Capability, Capture, Snapshot
 from support.corpus import read_corpus_file
 from support.loaded import load_map, load_text, make_raw_table
@@ -42,6 +42,34 @@ def test_modules_of_mere_text_lack_what_only_the_file_tells() -> None:
     rows = snapshot.modules.to_pylist()
     assert [row["path"].rsplit("/", 1)[1] for row in rows] == ["sleep", "libc.so.6", "ld-linux-x86-64.so.2"]
     assert {(row["base"], row["build_id"], row["file_size"]) for row in rows} == {(None, None, None)}
+
+
+NODE = ("400000-b6f000 r--p 0 2a /usr/bin/node", "b72000-25fe000 r-xp 772000 2a /usr/bin/node")
+BUILT_IN = "7f25f7e40000-7f25f7fd2000 r-xp 14c4000 2a /usr/bin/node"
+
+
+def test_a_piece_of_a_file_that_lies_apart_counts_with_its_load() -> None:
+    """V8 maps its built-in functions once more near its code; the program is loaded once."""
+    [alone], [row] = load_map(*NODE).modules.to_pylist(), load_map(*NODE, BUILT_IN).modules.to_pylist()
+    assert (row["address"], row["end"], row["loads"]) == (0x400000, 0x25FE000, 1)
+    assert row["size"] == alone["size"] + 0x192000
+    assert row["blocks"] == 3
+
+
+def test_pieces_of_a_file_whose_start_is_not_mapped_stay_by_themselves() -> None:
+    """None of them is more of a load than the others."""
+    rows = load_map(NODE[1], BUILT_IN).modules.to_pylist()
+    assert [(row["address"], row["loads"]) for row in rows] == [(0xB72000, 2), (0x7F25F7E40000, 2)]
+
+
+def test_two_runs_of_node_differ_in_no_module() -> None:
+    """In one of them V8 mapped its built-in functions once more."""
+    module = {"path": "/usr/bin/node", "inode": 0x2A, "base": 0, "low": 0x400000, "high": 0x25FE000}
+    tables = {"modules": [module | {"elf_class": 64, "build_id": "c0ffee"}]}
+    one, two = (load_map(*rows, tables=tables) for rows in ([*NODE, BUILT_IN], NODE))
+    result = diff(one, two, "different")
+    assert result.modules.to_pylist() == []
+    assert "gone" not in {row["word"] for row in result.components.to_pylist()}
 
 
 def test_heaps_are_one_row_each() -> None:
