@@ -17,7 +17,7 @@ import sysconfig
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import copy
 from functools import cache, partial
 from pathlib import Path
@@ -106,8 +106,10 @@ class WinePython:
         """Give this Python under another name, which tells it from those of other tests."""
         other = copy(self)
         other.executable = self.executable.with_name(name)
-        with suppress(FileExistsError):
-            os.link(self.executable, other.executable)
+        if not other.executable.exists():  # a copy: Wine tells the first name of a file that has two
+            made = other.executable.with_suffix(f".{os.getpid()}")
+            shutil.copy(self.executable, made)
+            made.replace(other.executable)
         return other
 
     def start(
