@@ -8,11 +8,11 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
 from support.archives import make_zip
+from support.diff_command import ask, draw
 from support.mmp_command import Answer, run_mmp
 from support.process_sets import Proc, make_set, write_set
 
@@ -37,20 +37,6 @@ def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     return "a.mmp", "b.mmp"
 
 
-def _ask(*words: object) -> dict[str, Any]:
-    answer = run_mmp("diff", *words, "--json")
-    assert (answer.code, answer.err) == (0, "")
-    return dict(json.loads(answer.out))
-
-
-def _draw(*words: object, columns: int = 80) -> str:
-    answer = run_mmp("diff", *words, columns=columns)
-    assert (answer.code, answer.err) == (0, "")
-    # A path longer than a line stands alone in one, and whole, so that it can be copied.
-    assert max(len(line) for line in answer.out.splitlines() if " " in line.strip()) <= columns
-    return answer.out
-
-
 def _refuse(*words: object) -> str:
     answer: Answer = run_mmp("diff", *words)
     assert (answer.code, answer.out) == (2, "")
@@ -60,7 +46,7 @@ def _refuse(*words: object) -> str:
 @pytest.mark.parametrize("columns", [80, 160])
 def test_the_table_has_a_row_a_role_and_the_total_last(pair: tuple[str, str], columns: int) -> None:
     """Words, names, how many there were and are, the change of PSS and its total, on both widths."""
-    text = _draw(*pair, columns=columns)
+    text = draw(*pair, columns=columns)
     assert re.search(r"^grown +manager +10 +5,000 +9,000 +\+4,000", text, re.MULTILINE)
     assert re.search(r"^restarted +worker +4 -> 6 +1,600 +2,700 +\+1,100", text, re.MULTILINE)
     assert re.search(r"^restarted +reader +12 -> 13 +700 +100 +-600", text, re.MULTILINE)
@@ -69,7 +55,7 @@ def test_the_table_has_a_row_a_role_and_the_total_last(pair: tuple[str, str], co
 
 def test_json_has_the_total_and_how_roles_were_matched(pair: tuple[str, str]) -> None:
     """The document of docs/json.md: both sides, metric, matching, total and rows in bytes."""
-    found = _ask(*pair)
+    found = ask(*pair)
     assert (found["schema"], found["metric"]) == ("mmpscope/diff_processes/1", "pss")
     assert (found["a"]["processes"], found["b"]["processes"]) == (6, 8)
     assert found["total"]["pss_delta"] == 4500 * 1024
@@ -86,14 +72,14 @@ def test_a_table_file_has_every_role(pair: tuple[str, str], tmp_path: Path) -> N
 
 def test_top_folds_the_rest(pair: tuple[str, str]) -> None:
     """With --top 1 the others are one row, and the total stays."""
-    text = _draw(*pair, "--top", "1")
+    text = draw(*pair, "--top", "1")
     assert re.search(r"^others +\(2 more\)", text, re.MULTILINE)
     assert re.search(r"^total .* \+4,500", text, re.MULTILINE)
 
 
 def test_min_folds_what_changed_less(pair: tuple[str, str]) -> None:
     """--min 1M lists what changed by a mebibyte or more."""
-    found = _ask(*pair, "--min", "1M")
+    found = ask(*pair, "--min", "1M")
     assert [row["word"] for row in found["rows"]] == ["grown", "restarted", "others"]
 
 
@@ -103,7 +89,7 @@ def test_each_reason_is_told_once(tmp_path: Path) -> None:
     unread = [replace(each, is_read=False) for each in some]
     a = write_set(tmp_path / "a.mmp", make_set([MANAGER, *some]))
     b = write_set(tmp_path / "b.mmp", make_set([MANAGER, *unread], at=60))
-    text = " ".join(_draw(a, b).split())
+    text = " ".join(draw(a, b).split())
     assert text.count("there is no snapshot of it") == 1
     assert "p49, p48, p47 and 7 more: in b: it ran" in text
     assert "total without 10 of 11 roles" in text
@@ -111,27 +97,27 @@ def test_each_reason_is_told_once(tmp_path: Path) -> None:
 
 def test_total_ws_comes_with_a_warning(pair: tuple[str, str]) -> None:
     """F29: asked for, it is added up, and the answer says what such a sum is worth."""
-    text = " ".join(_draw(*pair, "--metric", "total_ws").split())
+    text = " ".join(draw(*pair, "--metric", "total_ws").split())
     assert "Total WS counts a shared page once for each process" in text
-    assert "Total WS" not in _draw(*pair)
+    assert "Total WS" not in draw(*pair)
 
 
 def test_resident_memory_with_page_tables_is_not_called_rss(pair: tuple[str, str]) -> None:
     """VmRSS has no page tables, the total of a summary has: it goes by the name that it has there."""
-    assert re.search(r"^ +Total WS +Total WS +Total WS", _draw(*pair, "--metric", "total_ws"), re.MULTILINE)
+    assert re.search(r"^ +Total WS +Total WS +Total WS", draw(*pair, "--metric", "total_ws"), re.MULTILINE)
 
 
 def test_the_earlier_capture_is_the_one_before(pair: tuple[str, str]) -> None:
     """Of one boot the clock decides, and the answer says so; --as-given keeps the order."""
-    assert "taken before the first" in " ".join(_draw(*reversed(pair)).split())
-    assert _ask(*reversed(pair))["total"]["pss_delta"] == 4500 * 1024
-    assert _ask(*reversed(pair), "--as-given")["total"]["pss_delta"] == -4500 * 1024
+    assert "taken before the first" in " ".join(draw(*reversed(pair)).split())
+    assert ask(*reversed(pair))["total"]["pss_delta"] == 4500 * 1024
+    assert ask(*reversed(pair), "--as-given")["total"]["pss_delta"] == -4500 * 1024
 
 
 def test_one_file_of_two_captures_is_compared_with_itself(tmp_path: Path) -> None:
     """A file alone stands for its first and its last capture."""
     path = write_set(tmp_path / "day.mmp", make_set(BEFORE), make_set(AFTER, at=60))
-    assert _ask(path)["total"]["pss_delta"] == 4500 * 1024
+    assert ask(path)["total"]["pss_delta"] == 4500 * 1024
 
 
 def test_folders_are_compared_process_by_process(tmp_path: Path) -> None:
@@ -140,7 +126,7 @@ def test_folders_are_compared_process_by_process(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         for number, snapshot in enumerate(make_set(processes, at=at)):
             write_set(tmp_path / folder / f"{number}.mmp", [snapshot])
-    assert _ask(tmp_path / "a", tmp_path / "b")["total"]["pss_delta"] == 4500 * 1024
+    assert ask(tmp_path / "a", tmp_path / "b")["total"]["pss_delta"] == 4500 * 1024
 
 
 def test_series_of_one_process_stand_side_by_side_as_ever(tmp_path: Path) -> None:
@@ -149,13 +135,13 @@ def test_series_of_one_process_stand_side_by_side_as_ever(tmp_path: Path) -> Non
         write_set(tmp_path / f"{name}.mmp", make_set([MANAGER], at=at), make_set([MANAGER], at=at + 5))
         for name, at in (("a", 0), ("b", 60))
     ]
-    assert _ask(*paths)["schema"] == "mmpscope/diff/1"
+    assert ask(*paths)["schema"] == "mmpscope/diff/1"
 
 
 @pytest.mark.parametrize("wanted", ["manager", "10", "/usr/bin/manager"])
 def test_one_process_in_detail(pair: tuple[str, str], wanted: str) -> None:
     """--process takes a name, a pid or a path, and answers as for two files of that process."""
-    found = _ask(*pair, "--process", wanted)
+    found = ask(*pair, "--process", wanted)
     assert found["schema"] == "mmpscope/diff/1"
     assert [found[side]["snapshot"]["pid"] for side in "ab"] == [10, 10]
 
@@ -167,20 +153,20 @@ def test_a_name_goes_before_the_file_of_a_program(tmp_path: Path) -> None:
     ]
     a, b = (write_set(tmp_path / f"{n}.mmp", each) for n, each in enumerate(sets))
     for wanted, pid in (("manager", 10), ("child", 20)):
-        found = _ask(a, b, "--process", wanted)
+        found = ask(a, b, "--process", wanted)
         assert found["a"]["snapshot"]["pid"] == pid
 
 
 def test_a_pid_of_before_finds_what_took_its_role(pair: tuple[str, str]) -> None:
     """A restarted process has another pid after: the one of before is enough."""
-    found = _ask(*pair, "--process", "12")
+    found = ask(*pair, "--process", "12")
     assert [found[side]["snapshot"]["pid"] for side in "ab"] == [12, 13]
 
 
 def test_snapshots_of_a_row_can_be_given_by_number(pair: tuple[str, str]) -> None:
     """JSON names file and number of both snapshots: they are inputs as they stand there."""
-    [row] = [row for row in _ask(*pair)["rows"] if row["name"] == "reader"]
-    found = _ask(row["snapshot_a"], row["snapshot_b"])
+    [row] = [row for row in ask(*pair)["rows"] if row["name"] == "reader"]
+    found = ask(row["snapshot_a"], row["snapshot_b"])
     assert [found[side]["snapshot"]["pid"] for side in "ab"] == [12, 13]
 
 
@@ -191,7 +177,7 @@ def test_one_snapshot_beside_many_finds_its_partner(
     pair: tuple[str, str], words: tuple[str, str], pids: tuple[int, int]
 ) -> None:
     """Who chose one snapshot asks about that process, and not about all of the other file."""
-    found = _ask(*words)
+    found = ask(*words)
     assert tuple(found[side]["snapshot"]["pid"] for side in "ab") == pids
 
 
@@ -228,7 +214,7 @@ def test_a_hostile_name_is_harmless(tmp_path: Path) -> None:
     a = write_set(tmp_path / "a.mmp", make_set([bad, MANAGER]))
     b = write_set(tmp_path / "b.mmp", make_set([MANAGER], at=60))
     for words in ((a, b), (a, b, "-v")):
-        assert "\x1b" not in _draw(*words, columns=160)
+        assert "\x1b" not in draw(*words, columns=160)
 
 
 def test_processes_without_any_facts_go_by_their_files(tmp_path: Path) -> None:
@@ -238,7 +224,7 @@ def test_processes_without_any_facts_go_by_their_files(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         for name, size in zip(("job", "web"), sizes, strict=True):
             (tmp_path / folder / f"{name}.smaps").write_text(line.format(size))
-    row = _ask(tmp_path / "a", tmp_path / "b")["rows"][0]
+    row = ask(tmp_path / "a", tmp_path / "b")["rows"][0]
     assert (row["name"], row["match"], row["confidence"]) == ("web.smaps", "name", "low")
 
 
@@ -248,7 +234,7 @@ def test_members_of_an_archive_that_have_pids_for_names_are_a_group(tmp_path: Pa
     for name, pids in (("a", range(50, 53)), ("b", range(60, 64))):
         members = {f"{pid}.smaps": text for pid in pids}
         (tmp_path / f"{name}.zip").write_bytes(make_zip(members))
-    [row] = _ask(tmp_path / "a.zip", tmp_path / "b.zip")["rows"]
+    [row] = ask(tmp_path / "a.zip", tmp_path / "b.zip")["rows"]
     assert (row["name"], row["instances_a"], row["instances_b"]) == ("unknown process", 3, 4)
     assert row["pss_delta"] == 8 << 10
 

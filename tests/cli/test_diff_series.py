@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import re
 import weakref
 from pathlib import Path
@@ -12,26 +11,13 @@ from typing import Any
 import pytest
 from mmpscope.analysis import LoadedSnapshot, load, summarize
 from mmpscope.analysis.diffs.series import number_instances, read_series
+from support.diff_command import ask, draw
 from support.mmp_command import run_mmp
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 LEAK = SAMPLES / "linux-leak-v1.0.mmp"
 ARENAS, PYTHON = SAMPLES / "linux-arenas-v1.0.mmp", SAMPLES / "linux-python-v1.0.mmp"
 JAVA = SAMPLES / "linux-java-v1.0.mmp"
-
-
-def _ask(*words: object) -> dict[str, Any]:
-    answer = run_mmp("diff", *words, "--json")
-    assert (answer.code, answer.err) == (0, "")
-    return dict(json.loads(answer.out))
-
-
-def _draw(*words: object, columns: int = 80) -> str:
-    answer = run_mmp("diff", *words, columns=columns)
-    assert (answer.code, answer.err) == (0, "")
-    lines = [line for line in answer.out.splitlines() if not line.startswith("    /")]
-    assert max(map(len, lines)) <= columns
-    return answer.out
 
 
 def _read(text: str, row: str) -> list[int]:
@@ -47,7 +33,7 @@ def _sum_up(snapshot: LoadedSnapshot) -> dict[str, Any]:
 @pytest.mark.parametrize("columns", [80, 160])
 def test_three_stand_side_by_side_and_the_ends_are_compared(columns: int) -> None:
     """Each column is the summary of its snapshot, and the change is that of the last from the first."""
-    text = _draw(f"{LEAK}#0", f"{LEAK}#5", f"{LEAK}#-1", columns=columns)
+    text = draw(f"{LEAK}#0", f"{LEAK}#5", f"{LEAK}#-1", columns=columns)
     private = _read(text, "Private")
     own = [_sum_up(each)["private"] >> 10 for at in (0, 5, -1) for each in load(f"{LEAK}#{at}")]
     assert private == [*own, own[-1] - own[0]]
@@ -58,7 +44,7 @@ def test_three_stand_side_by_side_and_the_ends_are_compared(columns: int) -> Non
 
 def test_every_column_of_json_is_a_summary_and_the_rest_is_the_diff_of_the_ends() -> None:
     """`series` has all snapshots, unfolded; all other keys are those of the two ends."""
-    answer, ends = _ask(f"{LEAK}#0:"), _ask(f"{LEAK}#0", f"{LEAK}#-1")
+    answer, ends = ask(f"{LEAK}#0:"), ask(f"{LEAK}#0", f"{LEAK}#-1")
     snapshots = list(load(str(LEAK)))
     assert [step["label"] for step in answer["series"]] == [each.label for each in snapshots]
     for step, snapshot in zip(answer["series"], snapshots, strict=True):
@@ -71,7 +57,7 @@ def test_every_column_of_json_is_a_summary_and_the_rest_is_the_diff_of_the_ends(
 @pytest.mark.parametrize("columns", [80, 160])
 def test_of_many_as_many_are_shown_as_fit_and_the_rest_is_told(columns: int) -> None:
     """Both ends always, the others evenly between, the same in each table, and how many are not there."""
-    text = _draw(f"{LEAK}#0:", columns=columns)
+    text = draw(f"{LEAK}#0:", columns=columns)
     numbers = [
         re.findall(r"\d+", line) for line in re.findall(r"^(?:Total|Private by type) .*Change", text, re.M)
     ]
@@ -79,7 +65,7 @@ def test_of_many_as_many_are_shown_as_fit_and_the_rest_is_told(columns: int) -> 
     assert (numbers[0][0], numbers[0][-1]) == ("1", "20")
     assert f"{20 - len(numbers[0])} more between them (-v names them" in text
     assert "no room for" not in text.partition("\na: ")[0]
-    verbose = _draw(f"{LEAK}#0:", "-v", columns=columns)
+    verbose = draw(f"{LEAK}#0:", "-v", columns=columns)
     assert len(re.findall(r"^ ?\d+  leak", verbose, re.M)) == 20
     assert "of them have no column (--json has their figures)" in verbose
 
@@ -87,14 +73,14 @@ def test_of_many_as_many_are_shown_as_fit_and_the_rest_is_told(columns: int) -> 
 @pytest.mark.parametrize("columns", [80, 100])
 def test_types_that_are_wider_than_totals_fit_too(columns: int) -> None:
     """Free space in TiB makes wider columns than any total of these, and fewer of them."""
-    text = _draw(f"{LEAK}#0:", "--metric", "size", columns=columns)
+    text = draw(f"{LEAK}#0:", "--metric", "size", columns=columns)
     assert "Free " in text
     assert max(map(len, text.partition("\na: ")[0].splitlines())) <= columns
 
 
 def test_a_figure_of_which_there_is_nothing_has_no_table_of_types() -> None:
     """Nothing is swapped out: one row of zeros among the totals, and no empty lines."""
-    head = _draw(f"{LEAK}#0:", "--metric", "swap").partition("\na: ")[0]
+    head = draw(f"{LEAK}#0:", "--metric", "swap").partition("\na: ")[0]
     assert re.search(r"^Swap +0 ", head, re.MULTILINE)
     assert "by type" not in head
     assert "\n\n\n" not in head
@@ -103,33 +89,33 @@ def test_a_figure_of_which_there_is_nothing_has_no_table_of_types() -> None:
 def test_the_clock_orders_snapshots_of_one_program() -> None:
     """Whatever the order given, unless told to keep it; that is said."""
     given = (f"{LEAK}#9", f"{LEAK}#0", f"{LEAK}#4")
-    answer = _ask(*given)
+    answer = ask(*given)
     assert [step["label"] for step in answer["series"]] == [given[1], given[2], given[0]]
-    assert "in the order of the clock of their boot" in _draw(*given).replace("\n", " ")
-    assert [step["label"] for step in _ask(*given, "--as-given")["series"]] == list(given)
+    assert "in the order of the clock of their boot" in draw(*given).replace("\n", " ")
+    assert [step["label"] for step in ask(*given, "--as-given")["series"]] == list(given)
 
 
 def test_programs_of_one_boot_stay_as_given() -> None:
     """Neither is the earlier state of another: the order is the user's."""
     given = (JAVA, ARENAS, PYTHON)
-    answer = _ask(*given)
+    answer = ask(*given)
     assert [step["name"] for step in answer["series"]] == ["java", "arenas", "python3"]
     assert [step["instance"] for step in answer["series"]] == [1, 2, 3]
-    assert re.search(r"^ +Process +Instance", _draw(*given), re.MULTILINE)
+    assert re.search(r"^ +Process +Instance", draw(*given), re.MULTILINE)
 
 
 def test_another_instance_in_the_middle_shows() -> None:
     """A column that is of another process has another number; of one process there is no such column."""
-    text = _draw(f"{LEAK}#0", ARENAS, f"{LEAK}#-1", columns=160)
+    text = draw(f"{LEAK}#0", ARENAS, f"{LEAK}#-1", columns=160)
     assert re.findall(r"^\d  \w+ \(pid \d+\) +(\d)", text, re.MULTILINE) == ["1", "2", "1"]
-    assert "Instance" not in _draw(f"{LEAK}#0", f"{LEAK}#1", f"{LEAK}#2")
+    assert "Instance" not in draw(f"{LEAK}#0", f"{LEAK}#1", f"{LEAK}#2")
 
 
 def test_what_one_end_lacks_is_marked_and_no_change(tmp_path: Path) -> None:
     """Text knows no page tables: its column is at least that, and the change is without them."""
     text_file = tmp_path / "b.smaps"
     assert run_mmp("export", f"{LEAK}#-1", "-t", "regions", "--format", "smaps", "-o", text_file).code == 0
-    text = _draw(f"{LEAK}#0", f"{LEAK}#5", text_file)
+    text = draw(f"{LEAK}#0", f"{LEAK}#5", text_file)
     [private] = re.findall(r"^Private  +(.*)$", text, re.MULTILINE)
     assert private.split() == ["748", "1,716", "4,364+", "+3,660*"]
     assert "+ at least: the rest is not known" in text
@@ -140,16 +126,16 @@ def test_a_middle_that_does_not_know_is_a_question_mark(tmp_path: Path) -> None:
     """Maps have no counters: that column is unknown, and the change of the ends is not."""
     maps = tmp_path / "middle.maps"
     maps.write_text("55ee3e76e000-55ee3e79f000 rw-p 00000000 00:00 0 [heap]\n")
-    text = _draw(f"{LEAK}#0", maps, f"{LEAK}#-1")
+    text = draw(f"{LEAK}#0", maps, f"{LEAK}#-1")
     [private] = re.findall(r"^Total WS  +(.*)$", text, re.MULTILINE)
     assert private.split() == ["2,812", "?", "6,480", "+3,668"]
-    step = _ask(f"{LEAK}#0", maps, f"{LEAK}#-1")["series"][1]
+    step = ask(f"{LEAK}#0", maps, f"{LEAK}#-1")["series"][1]
     assert (step["totals"]["total_ws"], step["instance"], step["pid"]) == (None, None, None)
 
 
 def test_types_are_narrowed_side_by_side_too() -> None:
     """--type chooses rows of the table of types; totals stay those of the whole."""
-    text = _draw(f"{LEAK}#0:", "--type", "heap").partition("\na: ")[0]
+    text = draw(f"{LEAK}#0:", "--type", "heap").partition("\na: ")[0]
     assert "\nHeap " in text
     assert "\nStack " not in text
     assert "\nPrivate " in text

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mmpscope.analysis.diffs.groups import GROUPINGS
-from support.mmp_command import run_mmp
+from support.diff_command import ask, draw
 from support.smaps_text import Block, MapLine, make_block
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -25,25 +23,11 @@ PAIRS = [
 ]
 
 
-def _ask(*words: object) -> dict[str, Any]:
-    answer = run_mmp("diff", *words, "--json")
-    assert (answer.code, answer.err) == (0, "")
-    return dict(json.loads(answer.out))
-
-
-def _draw(*words: object, columns: int = 80) -> str:
-    answer = run_mmp("diff", *words, columns=columns)
-    assert (answer.code, answer.err) == (0, "")
-    lines = [line for line in answer.out.splitlines() if not line.startswith("    /")]
-    assert max(map(len, lines)) <= columns
-    return answer.out
-
-
 @pytest.mark.parametrize("by", GROUPINGS)
 @pytest.mark.parametrize("pair", PAIRS)
 def test_groups_of_real_processes_add_up(pair: tuple[object, ...], by: str) -> None:
     """Whatever groups them and however few are shown, rows add up to the totals."""
-    answer = _ask(*pair, "--by", by, "--top", 2)
+    answer = ask(*pair, "--by", by, "--top", 2)
     totals = {row["metric"]: row["delta"] for row in answer["totals"]}
     for name in ("size", "committed", "private", "total_ws"):
         deltas = [row[f"{name}_delta"] for row in answer["rows"]]
@@ -55,10 +39,10 @@ def test_groups_of_real_processes_add_up(pair: tuple[object, ...], by: str) -> N
 
 def test_a_thread_of_one_process_started_or_ended() -> None:
     """In the text; JSON has new and gone for all that can come and go. Of two processes neither happened."""
-    assert re.search(r"^started +8 +reserve_commit$", _draw(BEFORE, AFTER), re.MULTILINE)
-    assert re.search(r"^ended +8 +reserve_commit$", _draw(AFTER, BEFORE, "--as-given"), re.MULTILINE)
-    assert [row["word"] for row in _ask(BEFORE, AFTER)["threads"]] == ["new"]
-    text = _draw(f"{LEAK}#-1", ARENAS)
+    assert re.search(r"^started +8 +reserve_commit$", draw(BEFORE, AFTER), re.MULTILINE)
+    assert re.search(r"^ended +8 +reserve_commit$", draw(AFTER, BEFORE, "--as-given"), re.MULTILINE)
+    assert [row["word"] for row in ask(BEFORE, AFTER)["threads"]] == ["new"]
+    text = draw(f"{LEAK}#-1", ARENAS)
     assert "started" not in text
     assert "loaded" not in text
     assert re.search(r"^new +52 +arenas$", text, re.MULTILINE)
@@ -79,8 +63,8 @@ def test_a_library_of_one_process_was_loaded_or_unloaded(tmp_path: Path) -> None
     libc = _library(b"/usr/lib/libc.so.6", 0x7000_0000)
     a = _write(tmp_path / "a", libc)
     b = _write(tmp_path / "b", libc, _library(b"/opt/plugin.so", 0x7100_0000))
-    assert re.search(r"^loaded +71000000 +\+16 +/opt/plugin.so$", _draw(a, b, "--same"), re.MULTILINE)
-    assert re.search(r"^unloaded +71000000 +-16 +/opt/plugin.so$", _draw(b, a, "--same"), re.MULTILINE)
+    assert re.search(r"^loaded +71000000 +\+16 +/opt/plugin.so$", draw(a, b, "--same"), re.MULTILINE)
+    assert re.search(r"^unloaded +71000000 +-16 +/opt/plugin.so$", draw(b, a, "--same"), re.MULTILINE)
 
 
 def test_what_units_grew_by_is_said_below_their_table(tmp_path: Path) -> None:
@@ -96,7 +80,7 @@ def test_what_units_grew_by_is_said_below_their_table(tmp_path: Path) -> None:
         )
         for side, base, rss in (("a", 0x7000_0000, 4), ("b", 0x7800_0000, 12))
     )
-    text = " ".join(_draw(a, b, "--other", "--metric", "total_ws").split())
+    text = " ".join(draw(a, b, "--other", "--metric", "total_ws").split())
     units = "/opt/lib0.so r-xp, /opt/lib1.so r-xp, /opt/lib2.so r-xp and 2 more"
     assert f"net growth is only clean file pages: {units}" in text
 
@@ -108,32 +92,32 @@ def test_f30_a_heap_that_was_given_back_is_called_that(tmp_path: Path) -> None:
         kib = rss << 10
         heap = {"Rss": kib, "Pss": kib, "Private_Dirty": kib, "Anonymous": kib, "LazyFree": lazy << 10}
         sides.append(_write(tmp_path / side, Block(MapLine(0x1000_0000, 0x5000_0000, path=b"[heap]"), heap)))
-    [row] = _ask(*sides)["rows"]
+    [row] = ask(*sides)["rows"]
     assert (row["total_ws_delta"], row["effective_ws_delta"]) == (700 << 20, -20 << 20)
-    text = " ".join(_draw(*sides, "--metric", "total_ws").split())
+    text = " ".join(draw(*sides, "--metric", "total_ws").split())
     assert "net growth is only LazyFree (MADV_FREE: given back" in text
     assert "Lazy" in text
 
 
 def test_where_the_largest_block_lay_is_told_of_two_processes() -> None:
     """Nobody took it from the other; the neighbours are named, and in one process who took it."""
-    two = " ".join(_draw(PYTHON, JAVA).split())
+    two = " ".join(draw(PYTHON, JAVA).split())
     assert re.search(r"Largest free block: .* TiB -> .* TiB; in a between .* and .*, in b between", two)
     assert "; taken by Private Data rw-p, 16,384 KiB at 300012340000; Private Data ---p" in " ".join(
-        _draw(BEFORE, AFTER).split()
+        draw(BEFORE, AFTER).split()
     )
 
 
 def test_mappings_stand_beside_their_limit() -> None:
     """What the kernel counts, and vm.max_map_count; not on systems without."""
-    assert re.search(r"^Mappings +26 +31 +\+5  of at most 65,530$", _draw(BEFORE, AFTER), re.MULTILINE)
-    assert "Mappings" not in _draw(f"{WINDOWS}#0", f"{WINDOWS}#-1")
+    assert re.search(r"^Mappings +26 +31 +\+5  of at most 65,530$", draw(BEFORE, AFTER), re.MULTILINE)
+    assert "Mappings" not in draw(f"{WINDOWS}#0", f"{WINDOWS}#-1")
 
 
 @pytest.mark.parametrize("columns", [60, 80, 160])
 def test_two_of_one_file_are_both_named(columns: int) -> None:
     """Heads share what is not known of either, and never the rest of a line that was too long."""
-    assert _draw(PYTHON, PYTHON, columns=columns).count("linux-python-v1.0.mmp#0\n") == 2
+    assert draw(PYTHON, PYTHON, columns=columns).count("linux-python-v1.0.mmp#0\n") == 2
 
 
 @pytest.mark.parametrize(
@@ -145,7 +129,7 @@ def test_what_changed_of_a_range_is_said(rights: bytes, inode: int, told: str, t
     line = MapLine(0x7000_0000, 0x7000_4000, b"r-xp", 0, (8, 1), 77, b"/usr/lib/libc.so.6")
     other = MapLine(0x7000_0000, 0x7000_4000, rights, 0, (8, 1), inode, b"/usr/lib/libc.so.6")
     a, b = (_write(tmp_path / name, Block(each, {"Rss": 4})) for name, each in (("a", line), ("b", other)))
-    text = _draw(a, b, "--same")
+    text = draw(a, b, "--same")
     assert f"1 range of addresses: {told} (-v lists them)" in text
     assert ("1 more changed only in backing or in figures that -v shows" in text) == (inode == 78)
 
@@ -153,12 +137,12 @@ def test_what_changed_of_a_range_is_said(rights: bytes, inode: int, told: str, t
 def test_a_type_that_changed_only_in_hidden_figures_is_no_row_of_zeros() -> None:
     """Libraries whose PSS alone changed are listed by -v, which shows PSS."""
     zeros = re.compile(r"^(Image|Heap|Stack)( +0)+$", re.MULTILINE)
-    assert not zeros.search(_draw(BEFORE, AFTER))
-    assert re.search(r"^Image .*[+-]\d", _draw(BEFORE, AFTER, "-v", columns=240), re.MULTILINE)
+    assert not zeros.search(draw(BEFORE, AFTER))
+    assert re.search(r"^Image .*[+-]\d", draw(BEFORE, AFTER, "-v", columns=240), re.MULTILINE)
 
 
 def test_growth_of_another_figure_among_the_others_is_told() -> None:
     """Ranked by private memory, shared pages are in the folded row: a line says so, and how to list them."""
     told = "others have the largest change of Total WS (+16,452): --metric total_ws lists it"
-    assert told in _draw(BEFORE, AFTER, "--top", "1", columns=160)
-    assert "others have" not in _draw(BEFORE, AFTER, columns=160)
+    assert told in draw(BEFORE, AFTER, "--top", "1", columns=160)
+    assert "others have" not in draw(BEFORE, AFTER, columns=160)
