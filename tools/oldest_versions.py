@@ -1,7 +1,7 @@
 """Prints the oldest versions that pyproject.toml allows, as a constraints file for pip.
 
-`python tools/oldest_versions.py > oldest.txt; pip install -c oldest.txt mmpscope[stats]` is the environment of
-somebody whose distribution is old. .ci/run tests the wheel in it; everything else is tested with the newest.
+`python tools/oldest_versions.py > oldest.txt; pip install -c oldest.txt mmpscope[stats]` is the environment
+of somebody whose distribution is old; everything else is tested with the newest.
 """
 
 from __future__ import annotations
