@@ -72,6 +72,8 @@ def parse_request(arguments: Sequence[str], prog: str) -> Request:
             full=parsed.full,
             max_regions=parsed.max_regions,
             processes=parsed.processes,
+            freeze=parsed.freeze,
+            freeze_limit_s=parsed.freeze_limit,
             command_lines=parsed.command_lines,
             every_process=parsed.every_process,
             debug_privilege=parsed.debug_privilege,
@@ -118,6 +120,7 @@ def _make_parser(prog: str) -> argparse.ArgumentParser:
     _add_output_options(parser)
     _add_series_options(parser)
     _add_extent_options(parser)
+    _add_linux_options(parser)
     _add_windows_options(parser)
     add("-q", "--quiet", action="store_true", help="say nothing but errors")
     add(
@@ -165,6 +168,22 @@ def _add_extent_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--command-lines", action="store_true", help="with the command lines of other processes")
     add("--proc", metavar="ROOT", help="proc file system to read (default /proc)")
+
+
+def _add_linux_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("on Linux only").add_argument
+    add(
+        "--freeze",
+        action="store_true",
+        help="hold all threads of the process (ptrace) while it is read, for a picture of one moment",
+    )
+    add(
+        "--freeze-limit",
+        metavar="TIME",
+        type=parse_time,
+        default=Options.freeze_limit_s,
+        help="time after which it is let go, read or not (default 5s)",
+    )
 
 
 def _add_windows_options(parser: argparse.ArgumentParser) -> None:
@@ -224,6 +243,8 @@ def _check(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         "a snapshot needs a file, and - is none: it is written in parts": "-"
         in (parsed.output, parsed.append),
         "--light and --full exclude each other": parsed.light and parsed.full,
+        "--self and --freeze exclude each other: a process cannot hold itself": parsed.is_self
+        and parsed.freeze,
         "--no-processes and --command-lines exclude each other": parsed.command_lines
         and not parsed.processes,
         "--all takes one snapshot of each process: a series is of one process": parsed.every_process

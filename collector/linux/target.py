@@ -24,6 +24,10 @@ _ENDED = (b"Z", b"X")
 """States of proc_pid_stat(5): zombie and dead."""
 _LOADING_TRIES, _LOADING_WAIT_S = 100, 0.001
 _EXEC_TRIES = 3
+_HOLD_MISSED = dict.fromkeys(
+    ("unavailable", "not applicable"), "it was not held, and ran on while it was read"
+)
+_HOLD_MISSED["partial"] = "it was not held to the end"
 _IMAGE = ("startcode", "endcode", "startstack", "start_data", "start_brk", "arg_start", "env_start")
 """Fields of proc_pid_stat(5) that execve sets; newer ones are absent from old kernels."""
 _TGID = re.compile(rb"^Tgid:\s*(\d+)", re.MULTILINE)
@@ -128,6 +132,8 @@ class LinuxTarget:
         for known in snapshot.capability:
             if known.item == "smaps" and known.state != "ok" and not self._options.light:
                 self.notices.append(f"process {self.pid}: no counters of its mappings: {known.reason}")
+            if known.item == "freeze" and known.state != "ok":
+                self.notices.append(f"process {self.pid}: {_HOLD_MISSED[known.state]}: {known.reason}")
 
     def check_access(self) -> None:
         """Raise CollectError where a snapshot would be refused: the kernel asks when maps is opened."""
