@@ -44,6 +44,7 @@ class Request:
     plan: Plan | None
     options: Options
     root: str | None
+    is_sure: bool
     is_list: bool
     verbosity: int
 
@@ -72,6 +73,7 @@ def parse_request(arguments: Sequence[str], prog: str) -> Request:
             full=parsed.full,
             max_regions=parsed.max_regions,
             processes=parsed.processes,
+            budget_s=parsed.budget,
             freeze=parsed.freeze,
             freeze_limit_s=parsed.freeze_limit,
             command_lines=parsed.command_lines,
@@ -82,6 +84,7 @@ def parse_request(arguments: Sequence[str], prog: str) -> Request:
             heap_max_s=parsed.heap_max_time,
         ),
         root=parsed.proc,
+        is_sure=parsed.yes,
         is_list=parsed.ps,
         verbosity=-1 if parsed.quiet else parsed.verbose,
     )
@@ -156,6 +159,7 @@ def _add_extent_options(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--light", action="store_true", help="mappings and totals only: no counters, threads and modules")
     add("--full", action="store_true", help="counters of huge processes too, at the cost of a longer look")
+    add("--yes", action="store_true", help="do not ask before a look of more than a second (--full)")
     add(
         "--max-regions",
         metavar="N",
@@ -172,6 +176,12 @@ def _add_extent_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_linux_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("on Linux only").add_argument
+    add(
+        "--budget",
+        metavar="TIME",
+        type=parse_time,
+        help="what a snapshot may take: a source that takes longer, by estimate, is left out and named",
+    )
     add(
         "--freeze",
         action="store_true",

@@ -10,6 +10,7 @@ from functools import partial
 
 from mmpscope.collector.base import Options
 from mmpscope.collector.linux.background import Background
+from mmpscope.collector.linux.cost import Budget
 from mmpscope.collector.linux.facts import find_range, read_facts
 from mmpscope.collector.linux.freeze import Freeze
 from mmpscope.collector.linux.mapped_file import open_mapped
@@ -43,26 +44,26 @@ class SnapshotReader:
         A process that is ending has an empty map: the snapshot has no regions then. One that is to be held
         runs on again before anything is parsed.
         """
-        recorder = Recorder()
+        recorder, budget = Recorder(), Budget(self._options.budget_s)
         moment: Facts = {"time_ns": time.time_ns(), "mono_ns": time.monotonic_ns()}
         with ExitStack() as held:
             freeze = self._hold(stat.pid, held, recorder)
             status = recorder.require("status", partial(self._directory.read, "status"))
-            texts = read_map_texts(self._directory, status, self._options, recorder)
+            texts = read_map_texts(self._directory, status, self._options, budget, recorder)
             # smaps_rollup makes the kernel walk all page tables again: one call, while we parse what we have.
-            with Background(partial(read_rollup, self._directory, texts)) as background:
+            with Background(partial(read_rollup, self._directory, texts, budget)) as background:
                 if texts.why_light is None:
                     again = recorder.require("maps", partial(self._directory.read, "maps"))
                     moment["map_moved"] = again != texts.maps
                 process = self._read_process(stat, status, recorder)
-                tables = self._read_threads(texts, recorder)
+                tables = self._read_threads(texts, budget, recorder)
                 if freeze is not None:
                     background.wait()
                     held.close()
                     moment["held_ns"] = _judge_hold(freeze, self._options, recorder)
                 regions = recorder.measure("parsing", partial(_parse_regions, texts, recorder))
                 process.update(self._find_range(process, regions, capture, recorder))
-                tables.update(self._read_modules(texts, regions, recorder))
+                tables.update(self._read_modules(texts, regions, budget, recorder))
                 tables["regions"] = recorder.measure("encoding", regions.encode)
         totals, rollup = background.result()
         recorder.absorb(totals)
@@ -101,16 +102,20 @@ class SnapshotReader:
         )
         return {**facts, "source_text": regions.form} if regions.form else facts
 
-    def _read_threads(self, texts: MapTexts, recorder: Recorder) -> dict[str, Table]:
-        if texts.why_light is not None:
-            recorder.miss("threads", "skipped", None, texts.why_light)
+    def _read_threads(self, texts: MapTexts, budget: Budget, recorder: Recorder) -> dict[str, Table]:
+        skipped = texts.why_light or budget.refuse(texts.cost.threads_s)
+        if skipped is not None:
+            recorder.miss("threads", "skipped", None, skipped)
             return {}
         threads = recorder.attempt("threads", partial(read_threads, self._directory, recorder))
         return {} if threads is None else {"threads": threads}
 
-    def _read_modules(self, texts: MapTexts, regions: Regions, recorder: Recorder) -> dict[str, Table]:
-        if texts.why_light is not None:
-            recorder.miss("modules", "skipped", None, texts.why_light)
+    def _read_modules(
+        self, texts: MapTexts, regions: Regions, budget: Budget, recorder: Recorder
+    ) -> dict[str, Table]:
+        skipped = texts.why_light or budget.refuse(0.0)
+        if skipped is not None:
+            recorder.miss("modules", "skipped", None, skipped)
             return {}
         open_file = partial(open_mapped, self._directory)
         read = partial(read_modules, regions.columns, open_file, self._page_size)
