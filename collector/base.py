@@ -32,6 +32,12 @@ class Options:
     """List the other processes."""
     command_lines: bool = False
     """List the other processes' command lines too; they may hold what is nobody else's business."""
+    budget_s: float | None = None
+    """Linux: what a snapshot may take; a source that takes longer by estimate is left out."""
+    freeze: bool = False
+    """Linux: hold every thread while the process is read, so that all facts are of one moment."""
+    freeze_limit_s: float = 5.0
+    """Seconds after which a process that is held is let go, whatever we are doing."""
     every_process: bool = False
     """The snapshots are of all processes at one moment: the lists of the system are taken once for all."""
     debug_privilege: bool = False
@@ -83,6 +89,10 @@ class Target(Protocol):
         """Raise CollectError where a snapshot would be refused; costs next to nothing."""
         ...
 
+    def describe_cost(self) -> str | None:
+        """Say what a snapshot would cost where that is much and was asked for; None where it is not."""
+        ...
+
     def is_alive(self) -> bool:
         """Whether the process still runs."""
         ...
@@ -128,6 +138,10 @@ def open_collector(options: Options, root: str | None = None) -> Collector:
     if sys.platform == "win32":
         if root is not None:
             raise CollectError("there is no proc file system on Windows. Leave --proc out.")
+        if options.freeze:
+            raise UsageError("there is no ptrace on Windows. Leave --freeze out.")
+        if options.budget_s is not None:
+            raise UsageError("what sources cost is known on Linux only. Leave --budget out.")
         from mmpscope.collector.windows.collector import WindowsCollector
 
         return WindowsCollector(options)

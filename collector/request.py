@@ -44,6 +44,7 @@ class Request:
     plan: Plan | None
     options: Options
     root: str | None
+    is_sure: bool
     is_list: bool
     verbosity: int
 
@@ -72,6 +73,9 @@ def parse_request(arguments: Sequence[str], prog: str) -> Request:
             full=parsed.full,
             max_regions=parsed.max_regions,
             processes=parsed.processes,
+            budget_s=parsed.budget,
+            freeze=parsed.freeze,
+            freeze_limit_s=parsed.freeze_limit,
             command_lines=parsed.command_lines,
             every_process=parsed.every_process,
             debug_privilege=parsed.debug_privilege,
@@ -80,6 +84,7 @@ def parse_request(arguments: Sequence[str], prog: str) -> Request:
             heap_max_s=parsed.heap_max_time,
         ),
         root=parsed.proc,
+        is_sure=parsed.yes,
         is_list=parsed.ps,
         verbosity=-1 if parsed.quiet else parsed.verbose,
     )
@@ -118,6 +123,7 @@ def _make_parser(prog: str) -> argparse.ArgumentParser:
     _add_output_options(parser)
     _add_series_options(parser)
     _add_extent_options(parser)
+    _add_linux_options(parser)
     _add_windows_options(parser)
     add("-q", "--quiet", action="store_true", help="say nothing but errors")
     add(
@@ -153,6 +159,7 @@ def _add_extent_options(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--light", action="store_true", help="mappings and totals only: no counters, threads and modules")
     add("--full", action="store_true", help="counters of huge processes too, at the cost of a longer look")
+    add("--yes", action="store_true", help="do not ask before a look of more than a second (--full)")
     add(
         "--max-regions",
         metavar="N",
@@ -165,6 +172,28 @@ def _add_extent_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--command-lines", action="store_true", help="with the command lines of other processes")
     add("--proc", metavar="ROOT", help="proc file system to read (default /proc)")
+
+
+def _add_linux_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group("on Linux only").add_argument
+    add(
+        "--budget",
+        metavar="TIME",
+        type=parse_time,
+        help="what a snapshot may take: a source that takes longer, by estimate, is left out and named",
+    )
+    add(
+        "--freeze",
+        action="store_true",
+        help="hold all threads of the process (ptrace) while it is read, for a picture of one moment",
+    )
+    add(
+        "--freeze-limit",
+        metavar="TIME",
+        type=parse_time,
+        default=Options.freeze_limit_s,
+        help="time after which it is let go, read or not (default 5s)",
+    )
 
 
 def _add_windows_options(parser: argparse.ArgumentParser) -> None:
@@ -224,6 +253,8 @@ def _check(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         "a snapshot needs a file, and - is none: it is written in parts": "-"
         in (parsed.output, parsed.append),
         "--light and --full exclude each other": parsed.light and parsed.full,
+        "--self and --freeze exclude each other: a process cannot hold itself": parsed.is_self
+        and parsed.freeze,
         "--no-processes and --command-lines exclude each other": parsed.command_lines
         and not parsed.processes,
         "--all takes one snapshot of each process: a series is of one process": parsed.every_process

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from mmpscope.collector.base import Target, open_collector
-from mmpscope.collector.errors import CollectError
+from mmpscope.collector.errors import CollectError, UsageError
 from mmpscope.collector.events import Cut, Events, interruptible
 from mmpscope.collector.everyone import Everyone
 from mmpscope.collector.find import find_process, parse_pid
@@ -18,7 +18,8 @@ from mmpscope.collector.keys import find_keyboard
 from mmpscope.collector.names import make_file_name
 from mmpscope.collector.request import Request
 from mmpscope.collector.series import Plan, Series
-from mmpscope.collector.speech import print_path, tell
+from mmpscope.collector.speech import ask, print_path, tell
+from mmpscope.collector.usage import describe_usage
 from mmpscope.formats.errors import MmpError, OutputError, OutputExistsError
 from mmpscope.formats.mmp.writer import SnapshotWriter
 from mmpscope.formats.model import Capture
@@ -66,14 +67,18 @@ class Session:
 
     def _run_once(self) -> None:
         with interruptible(self._cut), closing(self._find_target()) as target:
+            self._confirm_cost(target)
             path = self._choose_path(target.name, target.pid)
             with self._open_writer(path) as writer:
                 self._take(target, writer)
             self._print_path(path)
 
     def _run_series(self, plan: Plan) -> None:
+        with interruptible(self._cut):
+            target = self._find_target()
+            self._confirm_cost(target)
         keyboard = find_keyboard()
-        with Events(keyboard, self._cut) as events, closing(self._find_target()) as target:
+        with closing(target), Events(keyboard, self._cut) as events:
             path = self._choose_path(target.name, target.pid)
             if keyboard is not None and keyboard.is_listening:
                 self._say("Enter takes a snapshot now, p pauses, Ctrl-C ends.")
@@ -171,6 +176,21 @@ class Session:
             found = find_process(wanted, self._collector.list_processes(), own_pid)
             return self._collector.open_target(found.pid, found.starttime)
 
+    def _confirm_cost(self, target: Target) -> None:
+        """Have the user agree to what takes long; UsageError where there is nobody to ask."""
+        sentence = target.describe_cost()
+        if sentence is None:
+            return
+        if self._request.is_sure:
+            self._say(sentence)
+            return
+        with self._cut.allowed():
+            answer = ask(self._prog, f"{sentence} --light leaves them out. Go on? [y/N] ")
+        if answer is None:
+            raise UsageError(f"{sentence} --yes goes on, --light leaves them out.")
+        if not answer:
+            raise KeyboardInterrupt
+
     def _choose_path(self, name: bytes, pid: int | None) -> str:
         return self._request.append or self._request.output or make_file_name(name, pid, time.time())
 
@@ -234,7 +254,9 @@ class Session:
             tell(self._prog, text)
 
     def _print_path(self, path: str) -> None:
-        """Print the result: where the snapshots are."""
+        """Print the result: where the snapshots are; and what they cost us, where details are wanted."""
+        if self._request.verbosity > 0:
+            self._say(describe_usage(path))
         if self._request.verbosity >= 0:
             print_path(path, f"{'The snapshot is' if self._count == 1 else 'The snapshots are'} in {path}.")
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from mmpscope.formats.errors import OutputError
 
-__all__ = ["print_path", "print_text", "settle", "tell"]
+__all__ = ["ask", "print_path", "print_text", "settle", "tell"]
 
 
 def tell(prog: str, sentence: str) -> None:
@@ -17,6 +17,14 @@ def tell(prog: str, sentence: str) -> None:
     if sys.stderr is not None:  # closed by `2>&-`: print would take stdout in its place
         with suppress(OSError):
             print(f"{prog}: {sentence}", file=sys.stderr, flush=True)
+
+
+def ask(prog: str, question: str) -> bool | None:
+    """Ask on a terminal, and tell whether the answer is yes; None where nobody could give one."""
+    if sys.stdin is None or sys.stderr is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    print(f"{prog}: {question}", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def print_path(path: str, kept: str) -> None:

@@ -3,18 +3,24 @@
 Exit code 0: all of it is whole. Exit code 1: there is damage, or a file of a folder or archive that is no
 snapshot; --partial of the other commands reads what is whole.
 
+--repair writes a new .mmp file of every whole snapshot, note and system fact of a damaged one, byte for byte
+as they were, and ends with exit code 0 where that holds at least one snapshot. The damaged file stays.
+
 \b
-Example:
+Examples:
   mmp verify run.mmp
+  mmp verify run.mmp --repair -o good.mmp
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import Inputs, Manner, Writing
 
 if TYPE_CHECKING:
@@ -26,10 +32,21 @@ __all__ = ["run"]
 _EMPTY = "a process without address space, no permission to read it, or a failed copy"
 
 
-def run(inputs: Inputs, writing: Writing, manner: Manner) -> int:
+@dataclass(frozen=True)
+class Mending:
+    """What is done about damage."""
+
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Write what is whole of one .mmp file to the .mmp file -o.")
+    ] = False
+
+
+def run(inputs: Inputs, mending: Mending, writing: Writing, manner: Manner) -> int:
     """Verify each file; 1 where one of them is damaged."""
     from mmpscope.analysis.reporters.report import deliver
 
+    if mending.repair:
+        return _repair(inputs, writing, manner)
     found: dict[str, Sequence[Fault]] = {}
     try:
         for text in inputs:
@@ -38,6 +55,26 @@ def run(inputs: Inputs, writing: Writing, manner: Manner) -> int:
         if found:
             deliver([_report(found)], writing, manner)
     return 1 if any(found.values()) else 0
+
+
+def _repair(inputs: Sequence[str], writing: Writing, manner: Manner) -> int:
+    """Copy the whole frames of one file into a new one, and tell what was lost."""
+    from mmpscope.analysis.output import STDOUT, check_output
+    from mmpscope.analysis.reporters.report import deliver
+    from mmpscope.formats.mmp import copy_file, open_file
+
+    output = writing.output
+    if len(inputs) != 1 or output is None or output == STDOUT or Path(output).suffix != ".mmp":
+        raise UsageError("--repair takes one .mmp file and the name of another, as in -o good.mmp")
+    check_output(output, force=writing.force)
+    with open_file(inputs[0], partial=True) as source:
+        if not source.entries:
+            raise CannotTellError(f"there is no whole snapshot in {inputs[0]}, and nothing is written")
+    faults = copy_file(inputs[0], output, partial=True, force=writing.force)
+    with open_file(output) as source:
+        count = len(source.entries)
+    deliver([_report({inputs[0]: faults}, (output, count))], Writing(json=writing.json), manner)
+    return 0
 
 
 def _verify_input(text: str, found: dict[str, Sequence[Fault]]) -> None:
@@ -70,7 +107,9 @@ def _say_whole(path: str) -> str:
     return f"ok, but empty: {_EMPTY}" if is_empty else "ok"
 
 
-def _report(found: dict[str, Sequence[Fault]]) -> Report:
+def _report(found: dict[str, Sequence[Fault]], repaired: tuple[str, int] | None = None) -> Report:
+    """Report the faults, and which file has how many snapshots now."""
+    from mmpscope.analysis.reporters.amounts import show_count
     from mmpscope.analysis.reporters.info_report import describe_fault
     from mmpscope.analysis.reporters.names import show_name
     from mmpscope.analysis.reporters.report import Report
@@ -80,8 +119,13 @@ def _report(found: dict[str, Sequence[Fault]]) -> Report:
         for path, faults in found.items()
         for sentence in ([describe_fault(fault) for fault in faults] or [_say_whole(path)])
     ]
+    facts: dict[str, object] = {}
+    if repaired is not None:
+        facts = dict(zip(("output", "snapshots"), repaired, strict=True))
+        name, count = repaired
+        lines.append(show_name(f"{name}: {show_count(count)} whole snapshot{'' if count == 1 else 's'}"))
     rows = [
         {"file": path, "ok": not faults, "faults": [asdict(fault) for fault in faults]}
         for path, faults in found.items()
     ]
-    return Report("verify", lambda _: lines, {}, rows=rows)
+    return Report("verify", lambda _: lines, facts, rows=rows)

@@ -29,7 +29,7 @@ class Background(Generic[T]):
 
     def result(self) -> T:
         """Wait for the result; an error of the call is raised here."""
-        self._join()
+        self.wait()
         if self._error is not None:
             raise self._error
         return self._results[0]
@@ -43,11 +43,12 @@ class Background(Generic[T]):
             self._run()
         return self
 
-    def _join(self) -> None:
+    def wait(self) -> None:
+        """Wait until the call has ended, whatever came of it."""
         if self._thread.ident is not None:
             self._thread.join()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._join()
+        self.wait()

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from mmpscope.collector.base import Options
+from mmpscope.collector.linux.cost import Budget, Cost, estimate_cost
 from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.recorder import Recorder
 
@@ -19,9 +20,13 @@ _RSS = re.compile(rb"^VmRSS:\s*(\d+) kB", re.MULTILINE)
 
 @dataclass
 class MapTexts:
-    """``maps``, and ``smaps`` unless it was not to be had, or ``why_light`` says why it was not asked for."""
+    """``maps``, and ``smaps`` unless it was not to be had, or ``why_light`` says why it was not asked for.
+
+    ``cost`` is what reading the process costs by estimate.
+    """
 
     maps: bytes
+    cost: Cost
     smaps: bytes | None = None
     why_light: str | None = None
 
@@ -34,24 +39,32 @@ class MapTexts:
         return smaps or self.maps
 
 
-def read_map_texts(process: ProcDir, status: bytes, options: Options, recorder: Recorder) -> MapTexts:
+def read_map_texts(
+    process: ProcDir, status: bytes, options: Options, budget: Budget, recorder: Recorder
+) -> MapTexts:
     """Read maps, and smaps unless the snapshot is a light one; OSError where maps cannot be read."""
     maps = recorder.require("maps", lambda: process.read("maps"))
+    cost = estimate_cost(maps, status)
     why_light = _explain_light(maps, status, options)
     if why_light is not None:
         recorder.miss("smaps", "skipped", None, why_light)
-        return MapTexts(maps, why_light=why_light)
+        return MapTexts(maps, cost, why_light=why_light)
+    too_dear = budget.refuse(cost.smaps_s)
+    if too_dear is not None:
+        recorder.miss("smaps", "skipped", None, too_dear)
+        return MapTexts(maps, cost)
     smaps = recorder.attempt("smaps", lambda: process.read("smaps"))
     if smaps == b"" and maps:
         recorder.miss("smaps", "unavailable", None, "it is empty, and maps is not")
-    return MapTexts(maps, smaps)
+    return MapTexts(maps, cost, smaps)
 
 
-def read_rollup(process: ProcDir, texts: MapTexts) -> tuple[Recorder, bytes | None]:
+def read_rollup(process: ProcDir, texts: MapTexts, budget: Budget) -> tuple[Recorder, bytes | None]:
     """Read the kernel's own totals, and note in a recorder what that cost or why they are missing."""
     recorder = Recorder()
-    if texts.why_light is not None:
-        recorder.miss("smaps_rollup", "skipped", None, texts.why_light)
+    skipped = texts.why_light or budget.refuse(texts.cost.rollup_s)
+    if skipped is not None:
+        recorder.miss("smaps_rollup", "skipped", None, skipped)
         return recorder, None
     return recorder, recorder.attempt("smaps_rollup", lambda: process.read("smaps_rollup"))
 

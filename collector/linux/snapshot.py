@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 
 from mmpscope.collector.base import Options
 from mmpscope.collector.linux.background import Background
+from mmpscope.collector.linux.cost import Budget
 from mmpscope.collector.linux.facts import find_range, read_facts
+from mmpscope.collector.linux.freeze import Freeze
 from mmpscope.collector.linux.mapped_file import open_mapped
 from mmpscope.collector.linux.modules import read_modules
 from mmpscope.collector.linux.procfs import ProcDir
@@ -38,23 +41,30 @@ class SnapshotReader:
     def read(self, stat: Stat, capture: Capture) -> Snapshot:
         """Read one snapshot; OSError where status or maps cannot be read, whatever else is missing is noted.
 
-        A process that is ending has an empty map: the snapshot has no regions then.
+        A process that is ending has an empty map: the snapshot has no regions then. One that is to be held
+        runs on again before anything is parsed.
         """
-        recorder = Recorder()
+        recorder, budget = Recorder(), Budget(self._options.budget_s)
         moment: Facts = {"time_ns": time.time_ns(), "mono_ns": time.monotonic_ns()}
-        status = recorder.require("status", partial(self._directory.read, "status"))
-        texts = read_map_texts(self._directory, status, self._options, recorder)
-        # smaps_rollup makes the kernel walk all page tables again: one call, while we parse what we have.
-        with Background(partial(read_rollup, self._directory, texts)) as background:
-            if texts.why_light is None:
-                again = recorder.require("maps", partial(self._directory.read, "maps"))
-                moment["map_moved"] = again != texts.maps
-            process = self._read_process(stat, status, recorder)
-            tables = self._read_threads(texts, recorder)
-            regions = recorder.measure("parsing", partial(_parse_regions, texts, recorder))
-            process.update(self._find_range(process, regions, capture, recorder))
-            tables.update(self._read_modules(texts, regions, recorder))
-            tables["regions"] = recorder.measure("encoding", regions.encode)
+        with ExitStack() as held:
+            freeze = self._hold(stat.pid, held, recorder)
+            status = recorder.require("status", partial(self._directory.read, "status"))
+            texts = read_map_texts(self._directory, status, self._options, budget, recorder)
+            # smaps_rollup makes the kernel walk all page tables again: one call, while we parse what we have.
+            with Background(partial(read_rollup, self._directory, texts, budget)) as background:
+                if texts.why_light is None:
+                    again = recorder.require("maps", partial(self._directory.read, "maps"))
+                    moment["map_moved"] = again != texts.maps
+                process = self._read_process(stat, status, recorder)
+                tables = self._read_threads(texts, budget, recorder)
+                if freeze is not None:
+                    background.wait()
+                    held.close()
+                    moment["held_ns"] = _judge_hold(freeze, self._options, recorder)
+                regions = recorder.measure("parsing", partial(_parse_regions, texts, recorder))
+                process.update(self._find_range(process, regions, capture, recorder))
+                tables.update(self._read_modules(texts, regions, budget, recorder))
+                tables["regions"] = recorder.measure("encoding", regions.encode)
         totals, rollup = background.result()
         recorder.absorb(totals)
         if rollup is not None:
@@ -62,6 +72,13 @@ class SnapshotReader:
         moment["cost"] = recorder.cost
         moment["read_ns"] = time.monotonic_ns() - moment["mono_ns"]
         return Snapshot(capture, process, moment, tables, recorder.capability)
+
+    def _hold(self, pid: int, held: ExitStack, recorder: Recorder) -> Freeze | None:
+        """Hold the process as long as ``held`` lasts, if that was asked for and the system lets us."""
+        if not self._options.freeze:
+            return None
+        freeze = Freeze(self._directory, pid, self._options.freeze_limit_s)
+        return recorder.attempt("freeze", partial(held.enter_context, freeze))
 
     def _read_process(self, stat: Stat, status: bytes, recorder: Recorder) -> Facts:
         known = parse_status(status)
@@ -85,16 +102,20 @@ class SnapshotReader:
         )
         return {**facts, "source_text": regions.form} if regions.form else facts
 
-    def _read_threads(self, texts: MapTexts, recorder: Recorder) -> dict[str, Table]:
-        if texts.why_light is not None:
-            recorder.miss("threads", "skipped", None, texts.why_light)
+    def _read_threads(self, texts: MapTexts, budget: Budget, recorder: Recorder) -> dict[str, Table]:
+        skipped = texts.why_light or budget.refuse(texts.cost.threads_s)
+        if skipped is not None:
+            recorder.miss("threads", "skipped", None, skipped)
             return {}
         threads = recorder.attempt("threads", partial(read_threads, self._directory, recorder))
         return {} if threads is None else {"threads": threads}
 
-    def _read_modules(self, texts: MapTexts, regions: Regions, recorder: Recorder) -> dict[str, Table]:
-        if texts.why_light is not None:
-            recorder.miss("modules", "skipped", None, texts.why_light)
+    def _read_modules(
+        self, texts: MapTexts, regions: Regions, budget: Budget, recorder: Recorder
+    ) -> dict[str, Table]:
+        skipped = texts.why_light or budget.refuse(0.0)
+        if skipped is not None:
+            recorder.miss("modules", "skipped", None, skipped)
             return {}
         open_file = partial(open_mapped, self._directory)
         read = partial(read_modules, regions.columns, open_file, self._page_size)
@@ -104,6 +125,14 @@ class SnapshotReader:
             text = f"{len(unread)} of {len(modules)} files could not be read, the first: {unread[0].reason}"
             recorder.miss("modules", "partial", None, text)
         return tabulate(modules)
+
+
+def _judge_hold(freeze: Freeze, options: Options, recorder: Recorder) -> int:
+    """Tell for how many ns the process was held, and note where that was not until all had been read."""
+    if freeze.has_expired:
+        text = f"it was let go after {options.freeze_limit_s:g} s, before all was read: it may have changed"
+        recorder.miss("freeze", "partial", None, text)
+    return freeze.held_ns
 
 
 def _parse_regions(texts: MapTexts, recorder: Recorder) -> Regions:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from mmpscope.collector.base import Options
 from mmpscope.collector.errors import AccessDeniedError, CollectError, ProcessGoneError
+from mmpscope.collector.linux.cost import estimate_cost
 from mmpscope.collector.linux.denied import advise, read_ptrace_scope
 from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.linux.snapshot import SnapshotReader
@@ -24,6 +25,12 @@ _ENDED = (b"Z", b"X")
 """States of proc_pid_stat(5): zombie and dead."""
 _LOADING_TRIES, _LOADING_WAIT_S = 100, 0.001
 _EXEC_TRIES = 3
+_MUCH_S = 1.0
+"""Beyond this the user is asked before the counters are read."""
+_HOLD_MISSED = dict.fromkeys(
+    ("unavailable", "not applicable"), "it was not held, and ran on while it was read"
+)
+_HOLD_MISSED["partial"] = "it was not held to the end"
 _IMAGE = ("startcode", "endcode", "startstack", "start_data", "start_brk", "arg_start", "env_start")
 """Fields of proc_pid_stat(5) that execve sets; newer ones are absent from old kernels."""
 _TGID = re.compile(rb"^Tgid:\s*(\d+)", re.MULTILINE)
@@ -128,6 +135,8 @@ class LinuxTarget:
         for known in snapshot.capability:
             if known.item == "smaps" and known.state != "ok" and not self._options.light:
                 self.notices.append(f"process {self.pid}: no counters of its mappings: {known.reason}")
+            if known.item == "freeze" and known.state != "ok":
+                self.notices.append(f"process {self.pid}: {_HOLD_MISSED[known.state]}: {known.reason}")
 
     def check_access(self) -> None:
         """Raise CollectError where a snapshot would be refused: the kernel asks when maps is opened."""
@@ -135,6 +144,14 @@ class LinuxTarget:
             self._directory.read("maps", 1)
         except OSError as error:
             raise self._explain(error, "maps") from error
+
+    def describe_cost(self) -> str | None:
+        """Say what the counters would cost: more than a second, with --full, and without a budget."""
+        if not self._options.full or self._options.budget_s is not None:
+            return None
+        cost = estimate_cost(self._read("maps"), self._read("status"))
+        who = f"process {self.pid} ({printable(self.name)})"
+        return f"{who}: {cost.describe()}." if cost.counters_s > _MUCH_S else None
 
     def is_alive(self) -> bool:
         """Whether the process still runs."""

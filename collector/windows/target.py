@@ -143,6 +143,10 @@ class WindowsTarget:
             snapshot.process["name"] = printable(self.name)
         return snapshot
 
+    def describe_cost(self) -> str | None:
+        """Say nothing: no rates are known for Windows."""
+        return None
+
     def is_alive(self) -> bool:
         """Whether the process still runs."""
         return self._win32.is_running(self._held.handle)

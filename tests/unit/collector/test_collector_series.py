@@ -66,6 +66,9 @@ class _Target:
     def check_access(self) -> None:
         raise AssertionError("nobody asks whether this target may be read")
 
+    def describe_cost(self) -> str | None:
+        return None
+
     def is_alive(self) -> bool:
         self.lives -= 1
         return self.lives > 0

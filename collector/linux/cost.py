@@ -1,0 +1,86 @@
+"""What reading a process will cost, told from its map and status before anything costly is read.
+
+The rates are those of `python -m benchmarks.stall` on a slow machine, rounded up (docs/reliability.md).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+__all__ = ["Budget", "Cost", "estimate_cost"]
+
+_SMAPS_S, _ROLLUP_S = 8e-6, 1e-6
+"""For each mapping."""
+_WALK_S = 0.020
+"""For each GiB of resident or swapped pages of 4 KiB, once for smaps and once for smaps_rollup."""
+_THREAD_S = 60e-6
+_GIB = 1 << 30
+_PAGES = re.compile(rb"^(?:VmRSS|VmSwap):\s*(\d+) kB", re.MULTILINE)
+_THREADS = re.compile(rb"^Threads:\s*(\d+)", re.MULTILINE)
+_RANGE = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds that each source will take, and for how long mmap and munmap of the process will wait."""
+
+    mappings: int
+    resident: int
+    smaps_s: float
+    rollup_s: float
+    threads_s: float
+    stall_s: float
+
+    @property
+    def counters_s(self) -> float:
+        """What the counters take in all."""
+        return self.smaps_s + self.rollup_s
+
+    def describe(self) -> str:
+        """Say it for a person: how much there is to read, how long that takes, and what the process feels."""
+        gib, stall_ms = self.resident / _GIB, self.stall_s * 1e3
+        return (
+            f"reading the counters of {self.mappings} mappings with {gib:.1f} GiB in memory takes about "
+            f"{self.counters_s:.1f} s, in which its mmap and munmap may wait up to {stall_ms:.0f} ms"
+        )
+
+
+def estimate_cost(maps: bytes, status: bytes) -> Cost:
+    """Estimate from the texts of both files; huge pages cost far less than what is said here."""
+    ranges = [(int(start, 16), int(end, 16)) for start, end in _RANGE.findall(maps)]
+    resident = sum(int(size) for size in _PAGES.findall(status)) * 1024
+    largest = max((end - start for start, end in ranges), default=0)
+    threads = _THREADS.search(status)
+    walk_s = resident / _GIB * _WALK_S
+    return Cost(
+        len(ranges),
+        resident,
+        len(ranges) * _SMAPS_S + walk_s,
+        len(ranges) * _ROLLUP_S + walk_s,
+        int(threads[1]) * _THREAD_S if threads else 0.0,
+        min(resident, largest) / _GIB * _WALK_S,
+    )
+
+
+class Budget:
+    """The time that one snapshot may take, from now on; without ``limit_s`` there is no end of it."""
+
+    def __init__(self, limit_s: float | None) -> None:
+        self._limit_s = limit_s
+        self._start = time.monotonic()
+
+    def refuse(self, expected_s: float) -> str | None:
+        """Say why a source that takes so long is left out; None where it fits."""
+        if self._limit_s is None:
+            return None
+        left_s = self._limit_s - (time.monotonic() - self._start)
+        if expected_s <= left_s:
+            return None
+        left = f"{_show(max(left_s, 0.0))} s of the budget of {self._limit_s:g} s were left"
+        return f"about {_show(expected_s)} s were expected of it, and {left}"
+
+
+def _show(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
