@@ -118,6 +118,7 @@ MEMORY_STAT = _list(
     total_rss_huge total_shmem total_mapped_file total_dirty total_writeback total_swap total_pgpgin
     total_pgpgout total_pgfault total_pgmajfault total_inactive_anon total_active_anon
     total_inactive_file total_active_file total_unevictable workingset_refault workingset_activate
+    total_swapcached total_workingset_refault_anon total_workingset_refault_file
     total_workingset_refault total_workingset_activate
     """
 )

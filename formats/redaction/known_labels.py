@@ -27,7 +27,7 @@ MEMORY_PREFIXES = (
     "stack_and_tls:", "stack:", "thread stack guard", "thread signal stack", "thread signal_stack",
     "signal stack", "signal_stack", ".bss", "libc malloc",
 )  # fmt: skip
-"""What names of anonymous memory begin with (analysis/named_memory.py has who gives them), the longest first."""
+"""What names of anonymous memory begin with; analysis/named_memory.py has who gives them."""
 
 MEMORY_WORDS = _list(
     """

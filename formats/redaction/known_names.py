@@ -75,7 +75,7 @@ _COMMON = (
     "libmagic libgpg-error libgcrypt libassuan libgpgme libseccomp libapparmor libip libxtables libmnl "
     "libtirpc libaio liburing libhwloc libopenblas libblas liblapack libcuda libcudart libcublas "
     "libnvidia-ml libnode libv libpthread_nonshared libproc libprocps libm vdso linux-vdso linux-gate "
-    "libjvm libjava libjli libnio libnet libzip libjimage libverify libmanagement libextnet libawt "
+    "libjvm libjava libjli libnio libnet libzip libjimage libjsvml libverify libmanagement libextnet libawt "
     "libinstrument libjsig libcoreclr libclrjit libhostfxr libhostpolicy libSystem libclrgc "
     "libmscordaccore libSystem.Native libicu"
 )
@@ -120,9 +120,9 @@ _WINDOWS = (
     "iertutil rasadhlp fwpuclnt locale c_1252 r000000000001 sortdefault staticcache tzres"
 )
 _WINDOWS_PROGRAMS = (
-    "cmd powershell explorer svchost services lsass csrss wininit winlogon smss dwm conhost taskhostw spoolsv "
-    "notepad rundll32 regsvr32 dllhost w3wp wmiprvse runtimebroker searchindexer msbuild devenv python java node "
-    "dotnet system registry"
+    "cmd powershell explorer svchost services lsass csrss wininit winlogon smss dwm conhost taskhostw "
+    "spoolsv notepad rundll32 regsvr32 dllhost w3wp wmiprvse runtimebroker searchindexer msbuild devenv "
+    "python java node dotnet system registry"
 )
 _MACOS = (
     "dyld libSystem.B libsystem_c libsystem_malloc libsystem_kernel libsystem_pthread libsystem_m "
@@ -133,7 +133,18 @@ _MACOS = (
 )
 _MACOS_FRAMEWORKS = (
     "CoreFoundation Foundation AppKit Security CoreServices CFNetwork IOKit CoreGraphics CoreText "
-    "QuartzCore Metal Cocoa HIToolbox ApplicationServices Carbon Accelerate vImage vecLib ImageIO ColorSync CoreData CoreImage"
+    "QuartzCore Metal Cocoa HIToolbox ApplicationServices Carbon Accelerate vImage vecLib ImageIO ColorSync "
+    "CoreData CoreImage"
+)
+_THREADS = (
+    *("VM Thread", "Finalizer", "Signal Dispatch", "Service Thread", "Common-Cleaner", "Reference Handl"),
+    *("Monitor Deflati", "C1 CompilerThre", "C2 CompilerThre", "Sweeper thread", "Notification Th"),
+    *("VM Periodic Tas", "GC Thread#0", "G1 Conc#0", "G1 Main Marker", "G1 Refine#0", "G1 Service", "main"),
+)
+"""Of the JVM, as Linux cuts them."""
+_LOCALES = (
+    "LC_CTYPE LC_NUMERIC LC_TIME LC_COLLATE LC_MONETARY SYS_LC_MESSAGES LC_PAPER LC_NAME LC_ADDRESS "
+    "LC_TELEPHONE LC_MEASUREMENT LC_IDENTIFICATION"
 )
 _OTHER = (
     "zero null random urandom mem kmsg fuse ion ashmem dmabuf kvm binder hwbinder vndbinder nvidiactl "
@@ -145,6 +156,8 @@ FILES = frozenset(
         *_SHARED_OBJECTS,
         *_PROGRAMS.split(),
         *_OTHER.split(),
+        *_LOCALES.split(),
+        *_THREADS,
         *(f"{name}.dll" for name in _WINDOWS.split()),
         *(f"{name}.exe" for name in _WINDOWS_PROGRAMS.split()),
         *(f"{name}.nls" for name in ("locale", "c_1252", "sortdefault")),

@@ -11,16 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mmpscope.formats.errors import UnsupportedVersionError
 from mmpscope.formats.mmp.columns import Plain, decode_column, encode_table
-from mmpscope.formats.model import Capability, Capture, Column, Fact, Facts, Snapshot, Table
+from mmpscope.formats.model import REDACTION, Capability, Capture, Column, Fact, Facts, Snapshot, Table
 from mmpscope.formats.redaction.names import Names
-from mmpscope.formats.redaction.rules import COLUMNS, FACTS, ITEMS, NUMBERS, Kind, Rule
+from mmpscope.formats.redaction.rules import COLUMNS, FACTS, ITEMS, LEFT_OUT, NUMBERS, Kind, Rule
 from mmpscope.formats.redaction.texts import Texts
 from mmpscope.formats.redaction.tokens import Tokens
 
-__all__ = ["MARK", "Redactor"]
+__all__ = ["Redactor"]
 
-MARK = "redaction"
-"""The item of the capability list that says so."""
+_LEFT_OUT = "left out by redaction"
 _SAID = "redacted: names are tokens made under a secret key"
 _STATES = ("ok", "partial", "unavailable", "skipped", "not applicable")
 _CODES = re.compile(r"[A-Za-z]?|[rwxspR?-]{1,6}(?:/[rwx-]{3})?|[a-z]{2}(?: [a-z]{2})* ?|(?:SM=)?[A-Z/]{3}")
@@ -70,20 +69,20 @@ class Redactor:
             self._redact_facts("process", snapshot.process),
             self._redact_facts("moment", snapshot.moment),
             self._redact_tables(snapshot.tables),
-            self._redact_capability(snapshot.capability),
+            [*self._redact_capability(snapshot.capability), *_list_left_out(snapshot.tables)],
         )
 
     def redact_capture(self, capture: Capture) -> Capture:
         """Redact a capture, which says then that it is redacted."""
         if self._capture is None or self._capture[0] is not capture:
             self._drop("payload", capture.extra)
-            capability = [row for row in capture.capability if row.item != MARK]
+            capability = [row for row in capture.capability if row.item != REDACTION]
             redacted = Capture(
                 self._redact_facts("host", capture.host),
                 self._redact_facts("system", capture.system),
                 self._redact_facts("moment", capture.moment),
                 self._redact_tables(capture.tables),
-                [*self._redact_capability(capability), Capability(MARK, "partial", None, _SAID)],
+                [*self._redact_capability(capability), Capability(REDACTION, "ok", None, _SAID)],
             )
             self._capture = (capture, redacted)
         return self._capture[1]
@@ -95,6 +94,10 @@ class Redactor:
     def redact_command(self, words: Sequence[str]) -> str:
         """Redact the words of a command, and write them as one text."""
         return " ".join(self._texts.redact_arguments(list(words)))
+
+    def redact_file_name(self, name: str) -> str:
+        """Make a token of the name of a file, its extension included."""
+        return self._texts.make_token(name)
 
     def _drop(self, what: str, names: Mapping[str, object] | Sequence[str]) -> None:
         for name in names:
@@ -204,6 +207,15 @@ class Redactor:
         """Change each distinct value once; null stays null."""
         changed = {value: change(value) for value in dict.fromkeys(values) if value is not None}
         return [None if value is None else changed[value] for value in values]
+
+
+def _list_left_out(tables: Mapping[str, Table]) -> list[Capability]:
+    """Say of columns that answers have, and that are left out although they are known, why they are null."""
+    return [
+        Capability(f"{table}.{column}", "skipped", None, _LEFT_OUT)
+        for table, column in LEFT_OUT
+        if table in tables and column in tables[table].columns
+    ]
 
 
 def _keep_codes(text: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import Union
 
 from mmpscope.formats.redaction import known_facts as known
 
-__all__ = ["COLUMNS", "FACTS", "ITEMS", "NUMBERS", "Kind", "Rule"]
+__all__ = ["COLUMNS", "FACTS", "ITEMS", "LEFT_OUT", "NUMBERS", "Kind", "Rule"]
 
 
 class Kind(enum.Enum):
@@ -135,7 +135,7 @@ threads.sp times totals totals.Size totals_by_type user version working_sets run
 segments sections
 """
 ITEMS = frozenset(
-    {*_ITEMS.split(), "mapped names", "working set", "other elements"}
+    {*_ITEMS.split(), "mapped names", "working set", "other elements", "modules.mtime_ns"}
     | {f"regions.{name}" for name in known.SMAPS}
 )
 """What a reason can be given for, and what can have a cost."""
@@ -158,6 +158,8 @@ _MODULES: dict[str, Kind] = {
     "pdb": Kind.PATH,
     "reason": Kind.SENTENCE,
 }
+LEFT_OUT = (("modules", "mtime_ns"),)
+"""Columns that answers show, and that would tell when a program was built or installed."""
 COLUMNS: dict[str, dict[str, Kind]] = {
     "regions": {
         "path": Kind.PATH,
