@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.families import find_family
-from mmpscope.formats.model import Capability
+from mmpscope.formats.model import REDACTION, Capability
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["find_estimates", "list_capability"]
+__all__ = ["find_estimates", "list_capability", "tell_redaction"]
 
 _WORKING_SETS = {"working_sets", "working set"}
 """Items by which a reader, or our collector, says of Windows that it does not tell what is resident."""
 _COUNTERS = "smaps"
 """The item by which a source of Linux says so."""
+
+
+def tell_redaction(rows: Iterable[Capability]) -> str | None:
+    """Return what a capability list says of redaction; None where names are names."""
+    return next((row.reason for row in rows if row.item == REDACTION and row.reason), None)
 
 
 def list_capability(snapshot: LoadedSnapshot) -> list[Capability]:

@@ -45,6 +45,7 @@ COMMANDS = {
     "dataset": "Keep snapshots as Parquet that grows as files arrive, and ask it in SQL.",
     "export": "Write one table of any number of snapshots to a file.",
     "convert": "Write what any readable files hold into one .mmp file, losing nothing.",
+    "redact": "Write what any readable files hold into .mmp files without names, to give away.",
     "formats": "List the formats that can be read, and what each can and cannot tell.",
 }
 """Every command with its one sentence: the first line of its module, repeated so that help imports none."""

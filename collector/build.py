@@ -21,7 +21,14 @@ from mmpscope.formats.errors import MmpError, OutputError, OutputExistsError
 __all__ = ["build_pyz", "main"]
 
 _FORMATS = ("__init__", "_version", "errors", "faults", "limits", "model", "source")
-_PACKAGES = ("formats/mmp", "formats/proc", "collector", "collector/linux", "collector/windows")
+_PACKAGES = (
+    "formats/mmp",
+    "formats/proc",
+    "formats/redaction",
+    "collector",
+    "collector/linux",
+    "collector/windows",
+)
 _MSGPACK = ("__init__", "exceptions", "ext", "fallback")
 _NOT_NEEDED = {"collector/build.py"}
 _OLDEST_DATE = (1980, 1, 1, 0, 0, 0)

@@ -45,6 +45,8 @@ class Request:
     options: Options
     root: str | None
     is_sure: bool
+    redact: bool
+    key: str | None
     is_list: bool
     verbosity: int
 
@@ -85,6 +87,8 @@ def parse_request(arguments: Sequence[str], prog: str) -> Request:
         ),
         root=parsed.proc,
         is_sure=parsed.yes,
+        redact=parsed.redact,
+        key=parsed.key,
         is_list=parsed.ps,
         verbosity=-1 if parsed.quiet else parsed.verbose,
     )
@@ -144,6 +148,12 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("-f", "--force", action="store_true", help="replace FILE if it exists")
     group.add_argument("--append", metavar="FILE", help="add to a file made earlier")
+    group.add_argument(
+        "--redact", action="store_true", help="write tokens in place of names, which never reach the file"
+    )
+    group.add_argument(
+        "--key", metavar="FILE", help="the key of the tokens, made if it is not there (default: a random one)"
+    )
 
 
 def _add_series_options(parser: argparse.ArgumentParser) -> None:
@@ -250,6 +260,11 @@ def _check(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         "the name of the process is empty": parsed.target == "",
         "--output names no file": parsed.output == "",
         "--append names no file": parsed.append == "",
+        "--key is of --redact": parsed.key is not None and not parsed.redact,
+        "--key names no file": parsed.key == "",
+        "the tokens of one file are of one key: --append with --redact takes --key": parsed.redact
+        and parsed.append is not None
+        and parsed.key is None,
         "a snapshot needs a file, and - is none: it is written in parts": "-"
         in (parsed.output, parsed.append),
         "--light and --full exclude each other": parsed.light and parsed.full,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -26,6 +26,7 @@ from mmpscope.formats.model import Capture
 
 if TYPE_CHECKING:
     from mmpscope.collector.launch import Program
+    from mmpscope.formats.redaction import Redactor
 
 __all__ = ["Session"]
 
@@ -47,6 +48,7 @@ class Session:
         self._count = 0
         self._said: set[str] = set()
         self._cut = Cut()
+        self._redactor = self._make_redactor()
 
     def run(self) -> None:
         """Run to the end; MmpError, or KeyboardInterrupt before the first whole snapshot."""
@@ -64,6 +66,23 @@ class Session:
         except KeyboardInterrupt:
             if not self._count:  # else it came when all was written, and our handlers were gone again
                 raise
+
+    def _make_redactor(self) -> Redactor | None:
+        """Make what takes names out of snapshots before they are written, where that is asked for."""
+        if not self._request.redact:
+            return None
+        from mmpscope.formats.redaction import Redactor, load_key, make_key  # most do without
+
+        path = self._request.key
+        if path is None:
+            self._say(
+                "names become tokens of a random key, which is thrown away: no other file has the same."
+            )
+            return Redactor(make_key())
+        key, is_new = load_key(path)
+        if is_new:
+            self._say(f"{path} is a new key: whoever has it can tell which names the tokens stand for.")
+        return Redactor(key)
 
     def _run_once(self) -> None:
         with interruptible(self._cut), closing(self._find_target()) as target:
@@ -85,7 +104,7 @@ class Session:
             with self._telling_what_is_kept(path), self._open_writer(path) as writer:
                 ended_by = self._watch(target, plan, writer, events)
                 if ended_by is not None:
-                    writer.write_note(ended_by)
+                    self._write_note(writer, ended_by)
             if ended_by is not None:
                 self._say(f"{ended_by}; {self._describe_file(path)}.")
             self._print_path(path)
@@ -106,7 +125,7 @@ class Session:
                 if not self._count:
                     raise CollectError(f"no process could be read. {text or 'None has any memory'}.")
                 for note in filter(None, (ended_by, text if text != told.reason else None)):
-                    writer.write_note(note)
+                    self._write_note(writer, note)
             for sentence in filter(None, (text, ended_by)):
                 self._say(f"{sentence}; {self._describe_file(path)}.")
             self._print_path(path)
@@ -136,7 +155,7 @@ class Session:
                     program = launch(command)
                     self._watch_program(program, plan, writer, events)
                     end = program.describe_end()
-                    writer.write_note(f"{end}: {' '.join(command)}")
+                    self._write_note(writer, end, command)
             except MmpError as error:
                 if program is not None and program.is_running() and events.stopped_by is None:
                     self._outlive(program, error, events)
@@ -192,7 +211,15 @@ class Session:
             raise KeyboardInterrupt
 
     def _choose_path(self, name: bytes, pid: int | None) -> str:
-        return self._request.append or self._request.output or make_file_name(name, pid, time.time())
+        shown = name if self._redactor is None else b"process"  # the name of a file tells as well
+        return self._request.append or self._request.output or make_file_name(shown, pid, time.time())
+
+    def _write_note(self, writer: SnapshotWriter, text: str, command: Sequence[str] = ()) -> None:
+        """Write how a series ended, and the command that was started; redacted where that is asked for."""
+        redactor, words = self._redactor, " ".join(command)
+        if redactor is not None:
+            text, words = redactor.redact_sentence(text), redactor.redact_command(command) if command else ""
+        writer.write_note(f"{text}: {words}" if command else text)
 
     def _open_writer(self, path: str) -> SnapshotWriter:
         request = self._request
@@ -215,7 +242,7 @@ class Session:
         with self._cut.allowed():
             capture = self._refresh_capture()
             snapshot = target.take_snapshot(capture)
-        writer.write_snapshot(snapshot)
+        writer.write_snapshot(snapshot if self._redactor is None else self._redactor.redact(snapshot))
         self._count += 1
         for notice in target.notices:
             if notice not in self._said:

@@ -11,10 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Capability", "Capture", "Column", "Fact", "Facts", "Snapshot", "Table"]
+__all__ = ["REDACTION", "Capability", "Capture", "Column", "Fact", "Facts", "Snapshot", "Table"]
 
 Fact = Any  # None, bool, int, float, str, bytes, list or map of these: what msgpack carries
 Facts = dict[str, Fact]
+
+REDACTION = "redaction"
+"""The item of the capability list of a capture that says that names are tokens (docs/privacy.md)."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mmpscope.formats.mmp.writer import SnapshotWriter
     from mmpscope.formats.model import Snapshot
 
-__all__ = ["run"]
+__all__ = ["name_source", "run"]
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,11 @@ def _add(opened: OpenedInput, writer: SnapshotWriter, *, partial: bool) -> Itera
         return
     for index in chosen:
         snapshot = source.read(index)
-        writer.write_snapshot(snapshot if is_ours else _name_source(snapshot, source.format))
+        writer.write_snapshot(snapshot if is_ours else name_source(snapshot, source.format))
         yield
 
 
-def _name_source(snapshot: Snapshot, known: str) -> Snapshot:
+def name_source(snapshot: Snapshot, known: str) -> Snapshot:
     """Keep what a snapshot came from, where its reader did not say so."""
     from mmpscope.analysis.facts import get_map
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from mmpscope.analysis.capability import find_estimates
+from mmpscope.analysis.capability import find_estimates, tell_redaction
 from mmpscope.analysis.extent import describe_source, find_extent
 from mmpscope.analysis.facts import get_list, get_number, show_fact
 from mmpscope.analysis.mapping_count import MappingCount
@@ -72,6 +72,8 @@ def _list_facts(snapshot: LoadedSnapshot) -> Iterator[tuple[str, str]]:
 
 
 def _list_notes(snapshot: LoadedSnapshot) -> Iterator[str]:
+    if redacted := tell_redaction(snapshot.capture.capability):
+        yield redacted
     extent = find_extent(snapshot)
     if extent.reason:
         yield extent.reason

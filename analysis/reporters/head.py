@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.capability import find_estimates
+from mmpscope.analysis.capability import find_estimates, tell_redaction
 from mmpscope.analysis.extent import ALL, SOME, describe_source, find_extent, has_totals
 from mmpscope.analysis.facts import get_list, get_number, show_fact
 from mmpscope.analysis.freespace import compare_stated_free
@@ -82,6 +82,7 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list
     source = f", from {kind}" if (kind := describe_source(snapshot)) else ""
     when = show_time(get_number(snapshot.moment, "time_ns"))
     lines = [f"{label}{name}{pid}{where}, {when}, {snapshot.label}{source}", *draw_choice(snapshot.last_of)]
+    lines += filter(None, [tell_redaction(snapshot.capture.capability)])
     lines += _describe_extent(snapshot)
     if snapshot.moment.get("map_moved") is True:
         lines.append(MOVED)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
+from mmpscope.analysis.capability import tell_redaction
 from mmpscope.analysis.facts import get_map, get_number, show_fact
 from mmpscope.analysis.reporters.amounts import UNKNOWN, show_count, show_time
 from mmpscope.analysis.reporters.head import draw_missing
@@ -132,7 +133,8 @@ def _draw_details(row: Mapping[str, Any], screen: Screen) -> list[str]:
     if spent:
         shown = spent if screen.verbose else spent[:_COSTS]
         lines += [f"cost: {', '.join(f'{name} {_show_ms(time_ns)}' for name, time_ns in shown)}"]
-    lines += draw_missing([Capability(**item) for item in row["capability"]], screen)
+    known = [Capability(**item) for item in row["capability"]]
+    lines += [*filter(None, [tell_redaction(known)]), *draw_missing(known, screen)]
     first, *others = (show_name(line.strip()) for line in lines)
     return [
         *screen.wrap(first, "    "),
