@@ -1,4 +1,4 @@
-"""`kill -9` at any moment: every complete snapshot of a series stays readable, a convert is all or nothing."""
+"""`kill -9` at any moment: each complete snapshot of a series stays readable, a convert is all or nothing."""
 
 from __future__ import annotations
 
