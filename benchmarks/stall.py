@@ -42,7 +42,7 @@ class Row:
 
 
 def measure_stalls(mappings: int, resident_mib: int, runs: int, folder: Path) -> list[Row]:
-    """Measure each source ``runs`` times: the median of our times, the longest of all stalls."""
+    """Measure each source ``runs`` times: medians of our times, and of the longest stalls in each run."""
     program = build_program(Path(__file__).with_name("stall.c"), folder)
     with Scenario(program, str(mappings), str(resident_mib)) as target:
         files = Path(f"/proc/{target.pid}")
@@ -71,15 +71,16 @@ def _read_small(files: Path) -> None:
 
 
 def _measure(name: str, read: Callable[[], object], target: Scenario, runs: int) -> Row:
-    walls, processor = [], []
-    target.step("reset")
+    walls, processor, stalls = [], [], []
     for _ in range(runs):
+        target.step("reset")
         start, used = time.perf_counter(), _read_processor_s()
         read()
         walls.append(time.perf_counter() - start)
         processor.append(_read_processor_s() - used)
-    seen = target.step("tell")
-    first, second, third = (seen[call] for call in _CALLS)
+        seen = target.step("tell")
+        stalls.append([seen[call] for call in _CALLS])
+    first, second, third = (int(statistics.median(column)) for column in zip(*stalls, strict=True))
     return Row(name, statistics.median(walls), statistics.median(processor), (first, second, third))
 
 

@@ -10,15 +10,21 @@ or cannot tell. docs/trend.md explains how it is found. Needs the extra stats: p
 Ends with exit code 0 where something could be told of the total of some process, growing or not, and 4 where
 nothing could: too few snapshots, or none that says when it was taken.
 
+--follow answers again whenever the one .mmp file, which is still being written, has more snapshots, and ends
+when its writer closes it, with the exit code of the last answer.
+
 \b
 Examples:
   mmp trend day.mmp
   mmp trend 'night/*.mmp' --process server --metric total_ws
   mmp trend day.mmp --bound 100K --type Heap
+  mmp trend running.mmp --follow
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -36,6 +42,9 @@ if TYPE_CHECKING:
     from mmpscope.analysis.trends.following import Aim
 
 __all__ = ["follow_inputs", "list_trends", "run"]
+
+_PAUSE_S = 1.0
+"""Answers to a file that grows are at least so far apart."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,9 @@ class Question(Types):
         str | None,
         typer.Option("--bound", metavar="SIZE", help="Growth of less than SIZE an hour is flat, as in 100K."),
     ] = None
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Answer anew as the file grows, until its writer closes it.")
+    ] = False
     limit: Annotated[
         int,
         typer.Option(
@@ -77,9 +89,29 @@ def run(inputs: Inputs, question: Question, reading: Reading, writing: Writing, 
     output = writing.output or STDOUT
     check_output(output, force=writing.force)
     aim = Aim(question.metric, bound, question.process)
-    trends = follow_inputs(inputs, aim, reading, manner, output)
-    deliver([report_trends(trends, types, question.limit)], writing, manner)
-    return 0 if any(trend.can_tell for trend in trends) else 4
+
+    def answer() -> int:
+        trends = follow_inputs(inputs, aim, reading, manner, output)
+        deliver([report_trends(trends, types, question.limit)], writing, manner)
+        return 0 if any(trend.can_tell for trend in trends) else 4
+
+    return _answer_anew(inputs, answer, output) if question.follow else answer()
+
+
+def _answer_anew(inputs: list[str], answer: Callable[[], int], output: str) -> int:
+    """Answer whenever the one file has grown, until it is closed; return the last exit code."""
+    from mmpscope.analysis.output import STDOUT
+    from mmpscope.analysis.trends.watching import watch_file
+
+    if len(inputs) != 1 or not Path(inputs[0]).is_file() or output != STDOUT:
+        raise UsageError("--follow takes one .mmp file that is there, and answers on standard output")
+    code = 4
+    for count in watch_file(inputs[0], _PAUSE_S):
+        if count:
+            code = answer()
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+    return code
 
 
 def list_trends(inputs: list[str], types: list[str], how: tuple[Reading, Manner], output: str) -> pa.Table:

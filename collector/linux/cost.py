@@ -13,7 +13,7 @@ __all__ = ["Budget", "Cost", "estimate_cost"]
 
 _SMAPS_S, _ROLLUP_S = 8e-6, 1e-6
 """For each mapping."""
-_WALK_S = 0.020
+_WALK_S = 0.035
 """For each GiB of resident or swapped pages of 4 KiB, once for smaps and once for smaps_rollup."""
 _THREAD_S = 60e-6
 _GIB = 1 << 30

@@ -1,15 +1,19 @@
-"""`kill -9` of a series at any moment: every complete snapshot stays readable."""
+"""`kill -9` at any moment: each complete snapshot of a series stays readable, a convert is all or nothing."""
 
 from __future__ import annotations
 
 import random
+import re
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 from mmpscope.formats.mmp.columns import decode_table
 from support.collecting import collect, read_snapshots, run_sleeper, start_collect
 
+ROOT = Path(__file__).parents[2]
 MOMENTS = 50
 LATEST_S = 0.5
 
@@ -37,3 +41,14 @@ def test_kill_9_at_50_random_moments_loses_no_complete_snapshot(tmp_path: Path) 
         run = collect(sleeper.pid, "--append", last)
         assert run.returncode == 0, run.stderr
     assert len(read_snapshots(last)) == count + 1
+
+
+def test_kill_9_of_a_convert_leaves_a_whole_file_or_none() -> None:
+    """The output never is a part of one; `python -m benchmarks.kills` tries it 500 times."""
+    command = [sys.executable, "-m", "benchmarks.kills", "--only", "convert", "--count", "12"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    known = dict(re.findall(r"(\w+)=(\d+)", done.stdout))
+    assert (known["kills"], known["lost"]) == ("12", "0")
+    assert int(known["complete"]) + int(known["early"]) == 12
+    assert int(known["early"]) > 0  # or it was never killed at work

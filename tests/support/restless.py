@@ -10,7 +10,15 @@ from support.collecting import wait_until
 
 from samples.scenario import Scenario, build_program
 
-__all__ = ["count_threads", "end_at_once", "is_free", "read_states", "start_churn", "start_vforked"]
+__all__ = [
+    "count_threads",
+    "end_at_once",
+    "is_free",
+    "read_states",
+    "start_churn",
+    "start_vforked",
+    "start_waiting",
+]
 
 _PROGRAMS = Path(__file__).with_name("programs")
 _TRACER = re.compile(r"^TracerPid:\s*(\d+)", re.MULTILINE)
@@ -25,6 +33,13 @@ def start_vforked(folder: Path) -> Scenario:
     """Start a process that waits in the kernel, uninterruptible, until its input is closed."""
     started = Scenario(build_program(_PROGRAMS / "vforked.c", folder))
     wait_until(lambda: read_states(started.pid) == {"D"})
+    return started
+
+
+def start_waiting(folder: Path) -> Scenario:
+    """Start a process with a thread in each of some calls that wait."""
+    started = Scenario(build_program(_PROGRAMS / "waiting.c", folder))
+    wait_until(lambda: count_threads(started.pid) == 6 and read_states(started.pid) == {"S"})
     return started
 
 

@@ -59,3 +59,15 @@ def test_each_figure_can_be_measured(name: str) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("figure")
+
+
+@pytest.mark.real
+def test_stalls_can_be_measured() -> None:
+    """Each source has a row of six cells, and holding the process is told with its time."""
+    command = [sys.executable, "-m", "benchmarks.stall", "--mappings", "50", "--resident", "8", "--runs", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + 8
+    assert all(row.count("|") == 8 for row in rows)
+    assert "all threads held for" in rows[-1]

@@ -24,7 +24,15 @@ from mmpscope.formats.mmp.columns import decode_table
 from mmpscope.formats.model import Snapshot
 from support.collecting import run_sleeper, wait_until
 from support.fakeproc import FakeProc, FakeProcess
-from support.restless import count_threads, end_at_once, is_free, read_states, start_churn, start_vforked
+from support.restless import (
+    count_threads,
+    end_at_once,
+    is_free,
+    read_states,
+    start_churn,
+    start_vforked,
+    start_waiting,
+)
 
 from samples.scenario import Scenario
 
@@ -180,6 +188,16 @@ def test_a_stopped_process_stays_stopped(tmp_path: Path) -> None:
         os.kill(churn.pid, signal.SIGCONT)
         done = churn.step()
         wait_until(lambda: _is_beyond(churn, (done["rounds"], done["started"])))
+
+
+def test_a_hold_interrupts_the_same_calls_as_sigstop(tmp_path: Path) -> None:
+    """signal(7) lists calls that fail with EINTR after a stop without any handler; others go on waiting."""
+    with start_waiting(tmp_path) as waiting:
+        with _freeze(waiting.pid):
+            pass
+        seen = waiting.step()
+    assert [seen[call] for call in ("epoll_wait", "sigtimedwait", "poll", "nanosleep")] == [4, 4, 0, 0]
+    assert seen["semtimedop"] == 4  # EINTR
 
 
 def test_the_limit_ends_it_whatever_we_do(tmp_path: Path) -> None:
