@@ -111,10 +111,7 @@ class Names:
             is_known = is_known and _strip(key) in folders
             done.append(part if is_known else self.redact_name(part, any_case=any_case))
             is_known = is_known and key not in PRIVATE_BELOW
-        last = parts[-1]
-        if is_known and _strip(last.lower() if any_case else last) in folders - {""}:
-            return separator.join([*done, last])
-        return separator.join([*done, self.redact_name(last, any_case=any_case)])
+        return separator.join([*done, self.redact_name(parts[-1], any_case=any_case)])
 
     def _redact_special(self, path: str) -> str | None:
         """Redact what is no path; None where it is one."""
