@@ -45,7 +45,7 @@ MEMORY_WORDS = _list(
 
 LABEL_WORDS = _list(
     """
-    native dalvik java art heap other private shared system unknown total totals swap graphics code
+    native tag dalvik java art heap other private shared system unknown total totals swap graphics code
     stack cursor ashmem gfx dev egl gl mtrack mmap so jar apk ttf dex oat mtrack other_dev webview low
     frequency high domain statics image mapped file files shareable managed data page table unusable
     free thread environment block process header default domains low fragmentation lfh id bit segment

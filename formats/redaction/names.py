@@ -24,13 +24,12 @@ __all__ = ["Names"]
 _VERSION = re.compile(r"(?:[-_.]?v?\d+)+")
 """What the diff leaves out of names of programs and libraries (analysis/diffs/files.py)."""
 _DELETED = " (deleted)"
-_EXTENSION = re.compile(
-    r"(?:\.cpython-\d+[a-z]*(?:-[a-z0-9_]+-linux-(?:gnu|musl)[a-z]*)?\.so|\.abi3\.so"
-    rf"|(?:\.(?:{'|'.join(sorted(EXTENSIONS.split(), key=len, reverse=True))})){{1,2}}(?<=\.so)(?:\.\d+)*"
-    rf"|(?:\.(?:{'|'.join(sorted(EXTENSIONS.split(), key=len, reverse=True))})){{1,2}})\Z",
-    re.IGNORECASE,
-)
-_TAGGED = re.compile(r"\.(?:cpython-|abi3)")
+_TAG = r"(?:\.cpython[\d-]*[a-z]*(?:-[a-z\d_]+-linux-(?:gnu|musl)[a-z]*)?\.so|\.abi\d*\.so)"
+_KNOWN = "|".join(sorted(EXTENSIONS.split(), key=len, reverse=True))
+_EXTENSION = re.compile(rf"(?:{_TAG}|\.(?:{_KNOWN})(?:(?<=\.so)(?:\.\d+)*)?)\Z", re.IGNORECASE)
+_BARE_EXTENSION = re.compile(rf"(?:{_TAG}|\.(?:{_VERSION.sub('', _KNOWN)}))\Z", re.IGNORECASE)
+"""The same of a name that has lost its numbers."""
+_TAGGED = re.compile(r"\.(?:cpython|abi)")
 """What extension modules of Python have before .so."""
 _DRIVE = re.compile(r"[A-Za-z]:(?=[\\/])")
 _BRACKETS = re.compile(r"\[(anon_shmem:|anon:)?(.*)\]", re.DOTALL)
@@ -78,12 +77,18 @@ class Names:
         key = name.lower() if any_case else name
         if not name or _strip(key) in _FILES:
             return name
-        found = _EXTENSION.search(key)
+        bare = _strip(key)
+        found = _BARE_EXTENSION.search(bare)
         extension = found[0] if found is not None else ""
-        stem = key[: len(key) - len(extension)]
-        if _TAGGED.match(extension) and f"{_strip(stem)}.so" in _FILES:
+        bare = bare[: len(bare) - len(extension)]
+        if _TAGGED.match(extension) and f"{bare}.so" in _FILES:
             return name
-        return self._make(stem) + (name[len(stem) :] if extension else "")
+        found = _EXTENSION.search(key)
+        if found is not None and _strip(found[0]) == extension:
+            extension = found[0]
+        stem = key[: len(key) - len(extension)] if key.endswith(extension) else key
+        made = self._tokens.make_name(bare)
+        return made + ("" if bare == stem else self._tokens.make_digits(stem)) + extension
 
     def _make(self, stem: str) -> str:
         """Make a token whose letters are those of the name without its numbers."""
@@ -111,10 +116,7 @@ class Names:
             is_known = is_known and _strip(key) in folders
             done.append(part if is_known else self.redact_name(part, any_case=any_case))
             is_known = is_known and key not in PRIVATE_BELOW
-        last = parts[-1]
-        if is_known and _strip(last.lower() if any_case else last) in folders - {""}:
-            return separator.join([*done, last])
-        return separator.join([*done, self.redact_name(last, any_case=any_case)])
+        return separator.join([*done, self.redact_name(parts[-1], any_case=any_case)])
 
     def _redact_special(self, path: str) -> str | None:
         """Redact what is no path; None where it is one."""

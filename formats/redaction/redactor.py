@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Callable, Optional
 
 from mmpscope.formats.errors import UnsupportedVersionError
 from mmpscope.formats.mmp.columns import Plain, decode_column, encode_table
@@ -28,7 +29,7 @@ _SYSTEM_ACCOUNTS = range(1000)
 _NOBODY = (65534, (1 << 32) - 1)
 _INTEGERS = ("uint", "int")
 
-Change = Callable[[str], str | None]
+Change = Callable[[str], Optional[str]]
 
 
 class Redactor:
@@ -66,7 +67,7 @@ class Redactor:
         self._drop("payload", snapshot.extra)
         return Snapshot(
             self.redact_capture(snapshot.capture),
-            self._redact_facts("process", snapshot.process),
+            self.redact_process(snapshot.process),
             self._redact_facts("moment", snapshot.moment),
             self._redact_tables(snapshot.tables),
             [*self._redact_capability(snapshot.capability), *_list_left_out(snapshot.tables)],
@@ -86,6 +87,10 @@ class Redactor:
             )
             self._capture = (capture, redacted)
         return self._capture[1]
+
+    def redact_process(self, process: Facts) -> Facts:
+        """Redact the facts of a process alone."""
+        return self._redact_facts("process", process)
 
     def redact_sentence(self, text: str) -> str:
         """Redact a sentence of ours, such as a note on how a series ended."""

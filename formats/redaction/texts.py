@@ -85,15 +85,16 @@ class Texts:
         Options that say what an interpreter runs stay, and a title that a process gave itself keeps its two
         parts: roles of processes rest on that.
         """
-        if len(words) == 1:
-            head, mark, rest = words[0].partition(_TITLE)
-            return [self.make_token(head) + mark + self.make_token(rest)]
         return [
-            self._names.redact_path(word) if place == 0 else self._redact_word(word)
+            self._names.redact_path(word) if place == 0 and len(words) > 1 else self._redact_word(word)
             for place, word in enumerate(words)
         ]
 
     def _redact_word(self, word: str) -> str:
+        head, mark, rest = word.partition(_TITLE)
+        return self._redact_option(head) + mark + self.make_token(rest)
+
+    def _redact_option(self, word: str) -> str:
         option = _OPTION.fullmatch(word)
         if option is None or word in _OPTIONS:
             return word if word in _OPTIONS else self.make_token(word)
