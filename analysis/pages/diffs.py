@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.diffs.choice import Choice, choose_changes
 from mmpscope.analysis.diffs.schema import DIFF_TABLES
 from mmpscope.analysis.diffs.snapshots import DiffResult, diff
-from mmpscope.analysis.pages.says import say_of_diff
+from mmpscope.analysis.pages.says import say_of_diff, say_of_movers
 from mmpscope.analysis.pages.schema import Diff
 from mmpscope.analysis.pages.snapshots import encode_mappings
 from mmpscope.analysis.pages.tables import Texts, encode_table, show_text
@@ -53,6 +53,7 @@ def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
         "a": compared.a,
         "b": compared.b,
         "says": show_text(say_of_diff(result.types, result.metric)),
+        "moved": show_text(say_of_movers(result.movers, result.metric)),
         "mode": result.mode,
         "mode_reason": show_text(result.mode_reason),
         "identity": {"verdict": result.identity.verdict, "reason": show_text(result.identity.reason)},

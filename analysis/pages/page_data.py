@@ -16,7 +16,7 @@ from mmpscope.analysis.pages.diffs import compare_pair, encode_diff
 from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.folding import MOST_BYTES, order_by_worth
 from mmpscope.analysis.pages.keeping import KeptLists, keep_lists
-from mmpscope.analysis.pages.says import say_of_room
+from mmpscope.analysis.pages.says import is_tight, say_of_limits
 from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot, Trend
 from mmpscope.analysis.pages.snapshots import PAGE_TABLES, encode_snapshot
 from mmpscope.analysis.pages.tables import Texts, list_rows
@@ -126,7 +126,7 @@ def _assemble(looked: _Looked, pair: Pair | None, read: Read) -> Page:
         "version": PAGE_VERSION,
         "made": {"tool": "mmpscope", "version": __version__},
         "title": _write_title(looked.snapshots[shown]),
-        "says": [],
+        "says": "",
         "shown": shown,
         "texts": [],
         "types": list(TYPES),
@@ -138,7 +138,7 @@ def _assemble(looked: _Looked, pair: Pair | None, read: Read) -> Page:
         "notes": looked.notes,
         "folded": [],
     }
-    return page | {"says": list(_say(page)), "texts": looked.texts.list_all()}
+    return page | {"texts": looked.texts.list_all()}
 
 
 def _keep(looked: _Looked, page: Page, read: Read, budget: Budget) -> KeptLists:
@@ -151,9 +151,8 @@ def _keep(looked: _Looked, page: Page, read: Read, budget: Budget) -> KeptLists:
 
 
 def _add_lists(lists: KeptLists, page: Page) -> None:
-    """Say on the page which snapshots have their lists, and what those of the first one tell of room."""
-    if lists.first["fits"] is not None:
-        page["says"].append(say_of_room(list_rows(lists.first["fits"], lists.first["texts"])))
+    """Say on the page which snapshots have their lists, and with those of the first one what stands out."""
+    page["says"] = _choose_sentence(page, lists.first)
     for number in lists.packed:
         page["snapshots"][number]["has_lists"] = True
     kept, count = len(lists.packed), len(page["snapshots"])
@@ -191,13 +190,18 @@ def _tell_kept(kept: int, count: int) -> str:
     )
 
 
-def _say(page: Page) -> Iterator[str]:
-    """Yield the sentences on top: what changed, what there is, and a verdict first if there is one."""
+def _choose_sentence(page: Page, lists: Lists) -> str:
+    """Choose what stands out: what fails or is near to it, else what changed, else what there is."""
+    snapshot = page["snapshots"][page["shown"]]
+    near = say_of_limits(list_rows(snapshot["limits"], page["texts"]))
+    if near is not None:
+        return near
+    if lists["room"] is not None and is_tight(list_rows(lists["room"], lists["texts"])):
+        return lists["says_room"]
     trend = next((each for each in page["trends"] if _is_shown(page, each)), None)
-    said = [*(each["says"] for each in page["diffs"]), page["snapshots"][page["shown"]]["says"]]
-    if trend is not None:
-        said.insert(0 if trend["verdict"] != Verdict.CANNOT_TELL else len(said), trend["sentence"])
-    yield from said
+    if trend is not None and trend["verdict"] != Verdict.CANNOT_TELL:
+        return trend["sentence"]
+    return next((diff["says"] for diff in page["diffs"]), snapshot["says"])
 
 
 def _is_shown(page: Page, trend: Trend) -> bool:

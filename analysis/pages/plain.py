@@ -56,7 +56,9 @@ _SUMMARY = _Shown(
 )
 _LIMITS = _Shown("limits", "Limits", ("limit", "used", "maximum", "headroom", "reason"))
 _LISTS = {
-    "fits": _Shown("map", "Room for one more request", ("request", "outcome", "check", "reason")),
+    "room": _Shown(
+        "limits", "Room for one more request", ("upto", "outcome", "check", "available", "reason")
+    ),
     "windows": _Shown(
         "map", "Free space", ("window", "size", "mapped", "unusable", "free", "holes", "largest")
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.diffs.schema import OTHERS
@@ -42,7 +42,7 @@ def render_markdown(data: PageData) -> str:
     page = data.page
     snapshot = page["snapshots"][page["shown"]]
     parts = [
-        _write_head(page, snapshot),
+        _write_head(page, snapshot, data.shown["says_room"]),
         *([_write_diff(page, page["diffs"][0])] if page["diffs"] else []),
         _write_summary(page, snapshot),
         _write_largest(data),
@@ -53,19 +53,28 @@ def render_markdown(data: PageData) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _write_head(page: Page, snapshot: Snapshot) -> list[str]:
+def _write_head(page: Page, snapshot: Snapshot, room: str) -> list[str]:
+    """Write which process and when, the sentence that stands out, and the other facts as a list."""
     head = snapshot["head"]
     facts = [head["time"], _prose(head["os"] or "system unknown"), f"mmpscope {page['made']['version']}"]
     if len(page["snapshots"]) > 1:
         facts.append(f"{len(page['snapshots']):,} snapshots")
     lines = [f"### Memory of {_name(page['title'])}", "", ", ".join(facts), ""]
-    lines += [f"- {_prose(sentence)}" for sentence in page["says"]]
+    lines += [f"**{_prose(page['says'])}**", ""]
+    lines += [f"- {_prose(said)}" for said in _list_facts(page, room)]
     lines += [f"- {_prose(note)}" for note in [*head["notes"], *page["notes"]][:_NOTES]]
     missing = [f"{fact['item']}" for fact in head["missing"] if fact["state"] in ("partial", "unavailable")]
     if missing:
         more = f", and {len(missing) - _MISSING} more" if len(missing) > _MISSING else ""
         lines.append(f"- not known: {_prose(', '.join(missing[:_MISSING]))}{more}")
     return lines
+
+
+def _list_facts(page: Page, room: str) -> Iterator[str]:
+    """Yield what changed and the room that is left, but for what the sentence above says already."""
+    yield from (diff["says"] for diff in page["diffs"] if diff["says"] != page["says"])
+    if room != page["says"]:
+        yield f"room: {room}"
 
 
 def _write_summary(page: Page, snapshot: Snapshot) -> list[str]:

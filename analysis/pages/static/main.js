@@ -18,7 +18,8 @@ async function startPage() {
   hideMissing();
   mountHead(findHost("head"), app);
   mountSummary(findHost("summary"), app);
-  const views = [new RegionsView(findHost("regions"), app), mountLimits(findHost("limits"), app)];
+  const room = mountRoom(document.getElementById("room"), app);
+  const views = [room, new RegionsView(findHost("regions"), app), mountLimits(findHost("limits"), app)];
   mountBar(app);
   await loadLists(app, views);
   await nextPaint();

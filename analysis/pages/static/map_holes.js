@@ -71,7 +71,7 @@ function drawSplitters(lists, window, unit, go) {
 function drawPanel(title, heads, body) {
   const cells = heads.map((head) => (Array.isArray(head) ? h("th", { scope: "col", class: "number" }, head[0]) : h("th", { scope: "col" }, head)));
   const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, cells)), h("tbody", {}, body));
-  return h("div", { class: "panel" }, h("h3", {}, title), h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
+  return h("div", { class: "panel" }, h("h3", {}, title), makeScroll(title, table));
 }
 
 function drawSize(value, unit) {
@@ -110,7 +110,7 @@ function drawCurve(lists, window, unit) {
   );
   const heads = ["S", "U(S)", "Holes", "Places"].map((text) => h("th", { scope: "col", class: "number" }, text));
   const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body));
-  const more = h("details", {}, h("summary", {}, "As a table"), h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
+  const more = h("details", {}, h("summary", {}, "As a table"), makeScroll(title, table));
   return h("div", { class: "panel" }, h("h3", {}, title), about, plotCurve(rows, title), more);
 }
 

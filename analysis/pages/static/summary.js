@@ -25,7 +25,7 @@ const LETTER_SHARE = 0.02;
 /** Show the summary of the snapshot that is chosen. */
 function mountSummary(host, app) {
   const bars = h("div", { class: "bars" });
-  const table = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Summary by type" });
+  const table = makeScroll("Summary by type");
   const all = makeCheck("All columns", "Show every figure that is known", (on) =>
     app.state.set({ all: on || null }),
   );

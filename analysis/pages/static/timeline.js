@@ -338,7 +338,7 @@ function makeVerdicts(app, trend) {
     h("th", { scope: "col", title: app.define("trend", name) }, text),
   );
   const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body));
-  const place = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Verdicts" }, table);
+  const place = makeScroll("Verdicts", table);
   return h("details", {}, h("summary", {}, `Verdicts on ${formatCount(rows.length)} figures`), place);
 }
 
