@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
 from mmpscope.analysis.diffs.schema import DIFF_TABLES
 from mmpscope.analysis.identity import is_later
 from mmpscope.analysis.pages.diffs import compare_pair, encode_diff
 from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.folding import MOST_BYTES, order_by_worth
 from mmpscope.analysis.pages.keeping import KeptLists, keep_lists
+from mmpscope.analysis.pages.roles import compare_roles
 from mmpscope.analysis.pages.says import is_tight, say_of_limits
 from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot, Trend
 from mmpscope.analysis.pages.snapshots import PAGE_TABLES, encode_snapshot
@@ -28,6 +30,7 @@ from mmpscope.analysis.trends.series import Series, split_series
 from mmpscope.formats._version import __version__
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.diffs.process_choice import ProcessSets
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.analysis.trends.answer import SeriesTrend
     from mmpscope.analysis.trends.moments import Moment
@@ -74,13 +77,17 @@ def build_page(
     read: Read,
     advance: Advance = iter,
     budget: Budget | None = None,
+    sets: ProcessSets | None = None,
 ) -> PageData:
     """Build the data of a page of some snapshots, one or more; ``read`` returns one by its label.
 
-    ``advance`` sees the snapshots pass, as a display of progress does.
+    ``advance`` sees the snapshots pass, as a display of progress does. ``sets`` are two captures of several
+    processes, where the snapshots are that.
     """
     looked = _look(moments, read, advance)
+    roles = None if sets is None else compare_roles(sets, looked.texts)
     page = _assemble(looked, _find_ends(looked) or _order_two(looked, read), read)
+    page |= {"roles": roles, "texts": looked.texts.list_all()}
     lists = _keep(looked, page, read, budget or Budget())
     _add_lists(lists, page)
     return PageData(page, lists.packed, lists.first)
@@ -131,6 +138,7 @@ def _assemble(looked: _Looked, pair: Pair | None, read: Read) -> Page:
         "texts": [],
         "types": list(TYPES),
         "snapshots": looked.snapshots,
+        "roles": None,
         "diffs": [encode_diff(each, looked.texts) for each in diffs],
         "timelines": describe_timelines(looked.series, looked.numbers),
         "trends": encode_trends(looked.trends, looked.series, looked.texts),
@@ -138,7 +146,7 @@ def _assemble(looked: _Looked, pair: Pair | None, read: Read) -> Page:
         "notes": looked.notes,
         "folded": [],
     }
-    return page | {"texts": looked.texts.list_all()}
+    return page
 
 
 def _keep(looked: _Looked, page: Page, read: Read, budget: Budget) -> KeptLists:
@@ -198,6 +206,8 @@ def _choose_sentence(page: Page, lists: Lists) -> str:
         return near
     if lists["room"] is not None and is_tight(list_rows(lists["room"], lists["texts"])):
         return lists["says_room"]
+    if page["roles"] is not None:
+        return page["roles"]["says"]
     trend = next((each for each in page["trends"] if _is_shown(page, each)), None)
     if trend is not None and trend["verdict"] != Verdict.CANNOT_TELL:
         return trend["sentence"]
@@ -220,5 +230,5 @@ def _write_title(snapshot: Snapshot) -> str:
 def _define() -> dict[str, dict[str, str]]:
     """Return the meaning of every column of every table of a page, as docs/metrics.md has it."""
     diffs = {f"diff-{name}": fields for name, fields in DIFF_TABLES.items() if name != "components"}
-    tables = {**PAGE_TABLES, **diffs, "trend": PAGE_TREND}
+    tables = {**PAGE_TABLES, **diffs, "roles": DIFF_PROCESSES, "trend": PAGE_TREND}
     return {name: {f.name: f.meaning for f in fields} for name, fields in tables.items()}

@@ -86,6 +86,12 @@ _DIFFS = {
     ),
     "modules": _Shown("diff", "Modules that changed", ("word", "path", "size_delta"), 25),
 }
+_ROLES = _Shown(
+    "roles",
+    "Processes by role",
+    ("word", "name", "pid_a", "pid_b", "instances_a", "instances_b", "pss_delta", "private_delta", "match"),
+    25,
+)
 _TREND = _Shown(
     "timeline", "Verdicts", ("scope", "name", "metric", "verdict", "first", "last", "change", "reason"), 25
 )
@@ -98,6 +104,8 @@ def list_plain_tables(data: PageData) -> Iterator[PlainTable]:
     trends: list[Trend] = []
     yield _make(_SUMMARY, snapshot["summary"], page["texts"])
     yield _make(_LIMITS, snapshot["limits"], page["texts"])
+    if page["roles"] is not None:
+        yield _make(_ROLES, page["roles"]["rows"], page["texts"])
     for diff in page["diffs"][:1]:
         yield from (_make(how, diff["tables"][name], page["texts"]) for name, how in _DIFFS.items())
     for number, timeline in enumerate(page["timelines"]):

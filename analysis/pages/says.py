@@ -68,7 +68,8 @@ def say_of_memory(summary: pa.Table) -> str:
         return "no figure of its memory is known"
     total = rows[0][figure]
     parts = [row for row in rows if row["type"] not in _NO_PART and row[figure]]
-    what = f"{_NAMES[figure]} is {show_size(total)}"
+    least = "at least " if figure in (rows[0]["partial"] or "").split(", ") else ""
+    what = f"{_NAMES[figure]} is {least}{show_size(total)}"
     if not parts:
         return what
     most = max(parts, key=lambda row: row[figure])

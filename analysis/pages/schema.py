@@ -26,6 +26,7 @@ __all__ = [
     "Head",
     "Lists",
     "Page",
+    "Roles",
     "Snapshot",
     "Table",
     "Timeline",
@@ -154,6 +155,19 @@ class Diff(TypedDict):
     folded: list[str]
 
 
+class Roles(TypedDict):
+    """`mmp diff` of two captures of several processes; ``says`` is the answer in a sentence.
+
+    ``sides`` name the two, ``rows`` has a role each, the largest change of ``metric`` first, then others, and
+    the total last.
+    """
+
+    says: str
+    sides: list[str]
+    metric: str
+    rows: Table
+
+
 class Timeline(TypedDict):
     """Snapshots of one process in the order of time, two or more; series of a page come by their first.
 
@@ -186,6 +200,7 @@ class Page(TypedDict):
     ``shown`` is the id of the snapshot to show first: the last of the timeline that grows fastest, else of
     the longest.
 
+    ``roles`` compares the processes of two captures; null unless there are two, of several processes.
     ``says`` is the one sentence that stands out. ``definitions`` is the meaning of each column, by table and
     name. ``folded`` says in sentences what was left out of this page to keep it small, ``notes`` what else a
     reader should know.
@@ -199,6 +214,7 @@ class Page(TypedDict):
     texts: list[str]
     types: list[str]
     snapshots: list[Snapshot]
+    roles: Roles | None
     diffs: list[Diff]
     timelines: list[Timeline]
     trends: list[Trend]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Answers", "ask", "encode_lists", "encode_mappings", "encode_snapshot"]
 
 _PARENT = Field("parent", "uint32", "row", "row of its allocation in the allocations table")
-_PAGE_REGIONS = (*(f for f in REGIONS if f.name not in {"snapshot", "allocation", "blocks"}), _PARENT)
+_PAGE_REGIONS = (*(f for f in REGIONS if f.name not in {"snapshot", "allocation"}), _PARENT)
 _PAGE_ALLOCATIONS = tuple(f for f in ALLOCATIONS if f.name != "snapshot")
 _PARTS = ("threads", "modules", "heaps", "processes")
 

@@ -81,7 +81,7 @@ function choosePair(app) {
 function makePairPickers(app) {
   const { snapshots } = app.page;
   if (snapshots.length < 2) return null;
-  const choices = snapshots.map(({ id, head }) => [String(id), `${id + 1}: ${shortenTime(head.time)}`]);
+  const choices = listMoments(app).map((text, id) => [String(id), text]);
   const choose = (place) => (value) => {
     const pair = [...choosePair(app)];
     pair[place] = Number(value);
@@ -140,7 +140,7 @@ function drawTotal(app, row, largest, unit) {
     h(
       "td",
       { class: "number", title: explainValue(value, "bytes") },
-      `${partial ? "≥ " : ""}${formatBytes(value, unit)}`,
+      `${partial ? AT_LEAST : ""}${formatBytes(value, unit)}`,
     );
   const column = app.snapshot().summary.columns.find(({ name }) => name === row.metric);
   const note = row.note ? h("small", { class: "muted" }, ` ${row.note}`) : null;

@@ -100,10 +100,7 @@ function makeSelect(label, choices, call) {
 function makePicker(app) {
   const { snapshots } = app.page;
   if (snapshots.length < 2) return null;
-  const choices = snapshots.map(({ id, head }) => [
-    String(id),
-    `${id + 1} of ${snapshots.length}: ${shortenTime(head.time)}`,
-  ]);
+  const choices = listMoments(app).map((text, id) => [String(id), text.replace(":", ` of ${snapshots.length}:`)]);
   const select = makeSelect("Snapshot", choices, (value) => app.state.set({ snapshot: Number(value) }));
   const step = (by) =>
     app.state.set({ snapshot: Math.min(snapshots.length - 1, Math.max(0, app.snapshot().id + by)) });
@@ -111,6 +108,13 @@ function makePicker(app) {
   const after = makeButton("›", "Snapshot after ( ] )", () => step(1));
   const element = h("span", { class: "picker" }, before, select, after);
   return { element, update: () => (select.value = String(app.snapshot().id)) };
+}
+
+/** Write for each snapshot its number and when it was taken, and of which process where there are several. */
+function listMoments({ page }) {
+  const names = page.snapshots.map(({ head }) => `${clipText(head.process ?? "unknown process")}${head.pid === null ? "" : ` (${head.pid})`}`);
+  const isOne = new Set(names).size === 1;
+  return page.snapshots.map(({ id, head }) => `${id + 1}: ${isOne ? "" : `${names[id]}, `}${shortenTime(head.time)}`);
 }
 
 /** Shorten a time for a list of choices: all of them are UTC. */

@@ -84,6 +84,7 @@ async function mountRest(app, views) {
   const lists = await app.lists(app.snapshot().id);
   if (findHost("map") && typeof mountMap === "function") mountMap(findHost("map"), app);
   if (findHost("timeline") && typeof mountTimeline === "function") mountTimeline(findHost("timeline"), app);
+  if (findHost("roles")) mountRoles(findHost("roles"), app);
   if (findHost("diff")) {
     mountDiff(findHost("diff"), app);
     mountMapPair(findHost("diff"), app);

@@ -50,8 +50,7 @@ class AddressMap {
 
   /** Show the lists of a snapshot; null where the page keeps none of them. */
   load(lists) {
-    const missing = "This page keeps only the totals of this snapshot, to stay small: there is no map of it.";
-    const why = lists === null ? missing : lists.regions === null ? lists.why.regions : null;
+    const why = explainNoMap(lists);
     this.note.textContent = why ?? "";
     this.note.hidden = why === null;
     for (const part of [this.tools, this.figures, this.map.element, this.legend, this.panels]) part.hidden = why !== null;
@@ -179,6 +178,13 @@ class AddressMap {
     const go = (low, high, select = low) => this.#show(low, high, 0.1, select);
     this.panels.replaceChildren(...drawSpace(this.#lists, this.#window(), unit, go));
   }
+}
+
+/** Say why there is no map of the lists of a snapshot; null where there is one. */
+function explainNoMap(lists) {
+  if (lists === null) return "This page keeps only the totals of this snapshot, to stay small: there is no map of it.";
+  if (lists.regions === null) return lists.why.regions;
+  return lists.regions.rows === 0 && !lists.free?.rows ? "No regions: there is nothing to draw." : null;
 }
 
 /** Say how a window is divided, as `mmp free` does. */

@@ -217,7 +217,7 @@ function paintName(context, colors, { code, text }, part, rows) {
 function nameItem(space, item) {
   const size = formatBytes(space.value(item, "size"));
   if (space.isHole(item)) return size;
-  const details = (space.value(item, "details") ?? "").split(/[/\\]/).at(-1);
+  const details = takeLastPart(space.value(item, "details") ?? "");
   return details ? `${clipText(details)} ${size}` : size;
 }
 

@@ -58,10 +58,11 @@ function describeNeighbours(space, item) {
 
 /** Name a neighbour; `upper` is the higher of the two, which shows if there is a gap between them. */
 function nameNeighbour(space, near, upper) {
-  if (near < 0 || near >= space.count) return "the end of the range";
+  if (near < 0) return RANGE_ENDS[0][1];
+  if (near >= space.count) return RANGE_ENDS[1][1];
   if (space.ends[upper - 1] !== space.starts[upper]) return "nothing that this page lists";
   const details = space.value(near, "details");
-  const name = details ? ` ${clipText(details.split(/[/\\]/).at(-1))}` : "";
+  const name = details ? ` ${clipText(takeLastPart(details))}` : "";
   return `${space.value(near, "type")}${name}, ${formatBytes(space.value(near, "size"))}`;
 }
 

@@ -60,5 +60,5 @@ function answerRequest(app, lists, text) {
   const fits = row.outcome === "fits";
   const left = row.available === null ? "" : ` ${fits ? "would take" : "leaves"} ${formatBytes(row.available)}`;
   const why = fits ? "" : h("small", {}, ` (${row.reason})`);
-  return [makeOutcome(row.outcome), h("span", { title: row.reason ?? "" }, `${fits ? "nearest: " : ""}${row.check}${left}`), why];
+  return [makeOutcome(row.outcome), h("span", { title: row.reason ?? "" }, `${fits ? " nearest: " : ": "}${row.check}${left}`), why];
 }
