@@ -88,6 +88,8 @@ def build_page(
     roles = None if sets is None else compare_roles(sets, looked.texts)
     page = _assemble(looked, _find_ends(looked) or _order_two(looked, read), read)
     page |= {"roles": roles, "texts": looked.texts.list_all()}
+    if roles is None and not page["diffs"] and len(moments) > 1:
+        page["notes"].append(_tell_apart(looked))
     lists = _keep(looked, page, read, budget or Budget())
     _add_lists(lists, page)
     return PageData(page, lists.packed, lists.first)
@@ -182,6 +184,14 @@ def _order_two(looked: _Looked, read: Read) -> Pair | None:
     if len(looked.labels) != 2:
         return None
     return (1, 0) if is_later(*map(read, looked.labels)) else (0, 1)
+
+
+def _tell_apart(looked: _Looked) -> str:
+    """Say why nothing is compared: no process has two snapshots."""
+    count = len(looked.labels)
+    return (
+        f"{count:,} snapshots of {count:,} processes: none is compared with another; `mmp compare` lists them"
+    )
 
 
 def _find_figure(snapshot: Snapshot) -> int | None:

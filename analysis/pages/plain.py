@@ -101,9 +101,10 @@ def list_plain_tables(data: PageData) -> Iterator[PlainTable]:
     """Make the tables of the snapshot that is shown first, of the comparison and of the trend."""
     page = data.page
     snapshot = page["snapshots"][page["shown"]]
+    whose = _name_snapshot(page)
     trends: list[Trend] = []
-    yield _make(_SUMMARY, snapshot["summary"], page["texts"])
-    yield _make(_LIMITS, snapshot["limits"], page["texts"])
+    yield _make(_SUMMARY, snapshot["summary"], page["texts"], whose)
+    yield _make(_LIMITS, snapshot["limits"], page["texts"], whose)
     if page["roles"] is not None:
         yield _make(_ROLES, page["roles"]["rows"], page["texts"])
     for diff in page["diffs"][:1]:
@@ -117,7 +118,16 @@ def list_plain_tables(data: PageData) -> Iterator[PlainTable]:
     lists: Any = data.shown  # asked for by name
     for name, how in _LISTS.items():
         if lists[name] is not None:
-            yield _make(how, lists[name], data.shown["texts"])
+            yield _make(how, lists[name], data.shown["texts"], whose)
+
+
+def _name_snapshot(page: Page) -> str:
+    """Say for the heading of a table which of several snapshots it is of: the one that the page is about."""
+    if len(page["snapshots"]) == 1:
+        return ""
+    snapshot = page["snapshots"][page["shown"]]
+    place = f"{snapshot['id'] + 1:,} of {len(page['snapshots']):,}"
+    return f" in snapshot {place}, {snapshot['head']['time']}"
 
 
 def _list_snapshots(page: Page, ids: Sequence[int]) -> PlainTable:
@@ -139,7 +149,7 @@ def _show_total(value: int | str | None) -> Cell:
     return Cell(show_bytes(exact), _tell_exactly(exact))
 
 
-def _make(how: _Shown, table: Table, texts: Sequence[str]) -> PlainTable:
+def _make(how: _Shown, table: Table, texts: Sequence[str], whose: str = "") -> PlainTable:
     values = decode_table(table, texts)
     columns = [column for name in how.columns for column in table["columns"] if column["name"] == name]
     order = list(range(table["rows"]))
@@ -150,7 +160,7 @@ def _make(how: _Shown, table: Table, texts: Sequence[str]) -> PlainTable:
     rows = [[_show_in(table["name"], row, column, values) for column in columns] for row in chosen]
     heads = [column["title"] for column in columns]
     is_number = [column["unit"] != "text" for column in columns]
-    return PlainTable(how.section, how.title, heads, is_number, rows, len(order) - len(chosen))
+    return PlainTable(how.section, how.title + whose, heads, is_number, rows, len(order) - len(chosen))
 
 
 def _show_in(table: str, row: int, column: Column, values: Mapping[str, Sequence[Any]]) -> Cell:

@@ -124,9 +124,7 @@ def say_of_room(room: pa.Table | None, windows: pa.Table | None) -> str:
     why = others[0] if first["outcome"] == FITS and others else first
     told = f"({why['check']}: {why['reason']})"
     if first["outcome"] == FITS:
-        end = (
-            "a larger one does not" if why["outcome"] == DOES_NOT_FIT else "of a larger one it cannot be told"
-        )
+        end = "a larger one does not" if why["outcome"] == DOES_NOT_FIT else "a larger one perhaps"
         said = f"one request of up to {show_size(first['upto'])} fits, {end} {told}"
     elif first["outcome"] == DOES_NOT_FIT:
         said = f"no request fits, not even one of a page {told}"

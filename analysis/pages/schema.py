@@ -18,6 +18,7 @@ from typing import Any, TypedDict
 from mmpscope.analysis.schema import Field
 
 __all__ = [
+    "LEFT_OUT",
     "LIMITS",
     "PAGE_VERSION",
     "ROOM",
@@ -110,7 +111,8 @@ class Lists(TypedDict):
 
     ``allocations`` and ``regions`` are by address; the column ``parent`` of a region is the row of its
     allocation (null for none), ``first`` of an allocation the row of its first region. ``free`` are all holes
-    (type Free or Unusable). ``windows``, ``requests`` (U(S) and FI(S)), ``histogram`` and ``splitters`` are
+    (type Free or Unusable). ``left_out`` are the stretches whose regions are not listed; null for none
+    (columns LEFT_OUT). ``windows``, ``requests`` (U(S) and FI(S)), ``histogram`` and ``splitters`` are
     those of `mmp free`. ``room`` is what `mmp free --fits` answers to requests of all sizes (columns ROOM),
     ``says_room`` that in a sentence. ``folded`` says in sentences what was left out of these lists.
     """
@@ -119,6 +121,7 @@ class Lists(TypedDict):
     allocations: Table | None
     regions: Table | None
     free: Table | None
+    left_out: Table | None
     windows: Table | None
     requests: Table | None
     histogram: Table | None
@@ -232,6 +235,15 @@ LIMITS = (
     Field("reason", "string", "", "where the limit is from, or why it is not known"),
 )
 """One row a limit."""
+
+LEFT_OUT = (
+    Field("address", "uint64", "address", "first byte of regions that follow each other and are not listed"),
+    Field("end", "uint64", "address", "first byte after the last of them"),
+    Field("size", "uint64", "bytes", "end - address; small holes between them count"),
+    Field("regions", "uint64", "", "how many they are"),
+    Field("mapped", "uint64", "bytes", "their sizes added up"),
+)
+"""One row a stretch of the address space whose regions a page leaves out."""
 
 ROOM = (
     Field("upto", "uint64", "bytes", "largest request that is answered so, in whole pages"),

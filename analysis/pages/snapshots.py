@@ -19,7 +19,7 @@ from mmpscope.analysis.lists import require_list
 from mmpscope.analysis.mapping_count import MappingCount, count_mappings
 from mmpscope.analysis.pages.heads import describe_head, tabulate_limits
 from mmpscope.analysis.pages.says import say_of_memory, say_of_room
-from mmpscope.analysis.pages.schema import LIMITS, ROOM, Lists, Snapshot
+from mmpscope.analysis.pages.schema import LEFT_OUT, LIMITS, ROOM, Lists, Snapshot
 from mmpscope.analysis.pages.tables import Texts, encode_number, encode_table, show_text
 from mmpscope.analysis.reporters.amounts import show_size
 from mmpscope.analysis.schema import ALLOCATIONS, REGIONS, SUMMARY, TABLES, Field
@@ -44,6 +44,7 @@ PAGE_TABLES: dict[str, tuple[Field, ...]] = {
     "allocations": _PAGE_ALLOCATIONS,
     "regions": _PAGE_REGIONS,
     "free": TABLES["free"],
+    "left_out": LEFT_OUT,
     **{name: FREE_TABLES[name] for name in ("windows", "requests", "histogram", "splitters")},
     "room": ROOM,
     **{name: TABLES[name] for name in _PARTS},

@@ -140,7 +140,7 @@ function drawTotal(app, row, largest, unit) {
     h(
       "td",
       { class: "number", title: explainValue(value, "bytes") },
-      `${partial ? AT_LEAST : ""}${formatBytes(value, unit)}`,
+      `${partial && value !== null ? AT_LEAST : ""}${formatBytes(value, unit)}`,
     );
   const column = app.snapshot().summary.columns.find(({ name }) => name === row.metric);
   const note = row.note ? h("small", { class: "muted" }, ` ${row.note}`) : null;

@@ -114,7 +114,8 @@ function makePicker(app) {
 function listMoments({ page }) {
   const names = page.snapshots.map(({ head }) => `${clipText(head.process ?? "unknown process")}${head.pid === null ? "" : ` (${head.pid})`}`);
   const isOne = new Set(names).size === 1;
-  return page.snapshots.map(({ id, head }) => `${id + 1}: ${isOne ? "" : `${names[id]}, `}${shortenTime(head.time)}`);
+  const whose = ({ id, label }) => (isOne ? "" : `${names[id]}, ${clipText(takeLastPart(label))}, `);
+  return page.snapshots.map((each) => `${each.id + 1}: ${whose(each)}${shortenTime(each.head.time)}`);
 }
 
 /** Shorten a time for a list of choices: all of them are UTC. */

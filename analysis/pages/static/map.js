@@ -200,7 +200,7 @@ function describeWindow({ window, free, holes, largest, mapped, unusable, extern
 /** Make the key to the colours and letters of a map. */
 function makeLegend(types) {
   const entries = types.filter((type) => type !== "Page Table").map((type) => h("span", {}, makeMark(type), ` ${type}`));
-  const hatched = h("span", {}, h("span", { class: "mark hatched", "aria-hidden": "true" }), " hatched: reserved, or unusable");
+  const hatched = h("span", {}, h("span", { class: "mark hatched", "aria-hidden": "true" }), " hatched: reserved, unusable, or grey: folded");
   const low = h("span", {}, h("span", { class: "mark low", "aria-hidden": "true" }), " low: covers part of that stretch");
   return h("p", { class: "legend muted" }, entries, hatched, low);
 }

@@ -153,7 +153,7 @@ function drawFigure(app, summary, { name, unit }, row, type, partial) {
   const applies = !(BLOCK_COLUMNS.has(name) && WITHOUT_BLOCKS.has(type));
   if (value === null && !applies)
     return h("td", { class: "number", title: "does not apply" }, NOT_APPLICABLE);
-  const least = partial.has(name);
+  const least = partial.has(name) && value !== null;
   const text = formatValue(value, unit, app.state.get("unit") ?? "auto");
   const title = `${explainValue(value, unit)}${least ? ", or more: not all of it is known" : ""}`;
   const zero = value === 0 ? " zero" : "";

@@ -56,8 +56,10 @@ def test_a_turn_that_no_check_tells_is_found() -> None:
     """Below a cgroup whose usage may be given up, the answer turns at its limit, which no check leaves."""
     *_, snapshot = _list_cases()
     steps = find_fit_steps(snapshot)
-    assert [(step.upto, step.answer.outcome) for step in steps[:3]] == [
-        (2 * GIB, "fits"),
-        (steps[1].upto, "cannot tell"),
-        (1 << 63, "does not fit"),
+    assert [(step.answer.outcome, step.answer.binding.name) for step in steps] == [
+        ("fits", "cgroup"),
+        ("cannot tell", "cgroup"),
+        ("does not fit", "RLIMIT_AS"),
+        ("does not fit", "cgroup"),
     ]
+    assert (steps[0].upto, steps[2].upto) == (2 * GIB, 9 * GIB)
