@@ -28,12 +28,14 @@ from mmpscope.analysis.tables import build_table
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["FitAnswer", "check_fit"]
+__all__ = ["HOLES", "LARGEST_REQUEST", "FitAnswer", "check_fit"]
 
 _EXIT_CODES = {FITS: 0, DOES_NOT_FIT: 1, CANNOT_TELL: 4}
-_LARGEST = 1 << 63
+LARGEST_REQUEST = 1 << 63
+"""The largest request that can be asked for: 8 EiB."""
 _NOT_TOLD = "not told: the holes are not known"
-_HOLES = "address space"
+HOLES = "address space"
+"""Name of the check of the holes."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +93,14 @@ def check_fit(
     size or an alignment that cannot be asked for.
     """
     unit, align = snapshot.page_size, max(snapshot.granularity, 1 if align is None else align)
-    if not 0 < size <= _LARGEST:
+    if not 0 < size <= LARGEST_REQUEST:
         raise UsageError(f"a request of {size} bytes cannot be asked for. Give 1 byte to 8 EiB")
-    if align & (align - 1) or align > _LARGEST:
+    if align & (align - 1) or align > LARGEST_REQUEST:
         raise UsageError(f"an alignment of {align} bytes cannot be asked for. Give a power of two")
     size = -(-size // unit) * unit
     extent = find_extent(snapshot)
     places = find_places(snapshot, align, window) if extent.shown == ALL else None
-    checks = [_check_holes(places, size) if places else Check(_HOLES, CANNOT_TELL, None, extent.reason or "")]
+    checks = [_check_holes(places, size) if places else Check(HOLES, CANNOT_TELL, None, extent.reason or "")]
     checks += _list_limits(snapshot, size)
     binding = choose_binding(checks, checks[0])
     address, placement = choose_place(snapshot, places, size) if places else (None, _NOT_TOLD)
@@ -126,4 +128,4 @@ def _check_holes(places: Places, size: int) -> Check:
     available = places.largest_room
     count = len(places.find_fitting(size))
     reason = f"{count:,} of {len(places.holes):,} holes have room, aligned to {show_size(places.align)}"
-    return Check(_HOLES, FITS if count else DOES_NOT_FIT, available, reason)
+    return Check(HOLES, FITS if count else DOES_NOT_FIT, available, reason)

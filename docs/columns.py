@@ -11,8 +11,8 @@ from mmpscope.analysis.comparisons.schema import COMPARE, GROUPS, OUTLIERS
 from mmpscope.analysis.datasets.schema import FILES
 from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
 from mmpscope.analysis.measures.schema import CAPTURES, MEASURES
-from mmpscope.analysis.pages.schema import FITS
 from mmpscope.analysis.pages.schema import LIMITS as PAGE_LIMITS
+from mmpscope.analysis.pages.schema import ROOM
 from mmpscope.analysis.rules import Rule
 from mmpscope.analysis.schema import TABLES
 from mmpscope.analysis.trends.schema import TREND
@@ -27,7 +27,7 @@ _COLUMNS = {
     "diff_processes": DIFF_PROCESSES,
     "check": CHECK,
     "trend": TREND,
-    "fits": FITS,
+    "room": ROOM,
     "headroom": PAGE_LIMITS,
     "compare": COMPARE[len(CAPTURES) :],
     "outliers": OUTLIERS,

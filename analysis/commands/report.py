@@ -26,10 +26,13 @@ from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import Inputs, Manner, Reading
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.diffs.process_choice import ProcessSets
     from mmpscope.analysis.pages.page_data import Budget, PageData
 
 __all__ = ["make_page_data", "run"]
 
+_LEAST_OF_SETS = 3
+"""Snapshots of two captures of which one has several processes."""
 _MOST_SNAPSHOTS = 10_000
 """The sums of so many take a third of a page."""
 
@@ -95,7 +98,21 @@ def make_page_data(
             raise UsageError(f"--keep {max(budget.kept)}: snapshots are 0 to {len(moments) - 1:,}")
         if len(moments) == 1:
             require_figures(shelf.read(moments[0].label))
-        return build_page(moments, shelf.read, lambda each: follow(each, manner, output), budget)
+        sets = _find_sets(inputs, reading, manner, len(moments))
+        return build_page(moments, shelf.read, lambda each: follow(each, manner, output), budget, sets)
+
+
+def _find_sets(inputs: list[str], reading: Reading, manner: Manner, count: int) -> ProcessSets | None:
+    """Return the two captures of several processes that the inputs are, if they are that."""
+    from mmpscope.analysis.commands import is_one_file, load_sides
+    from mmpscope.analysis.diffs.process_choice import find_sets
+
+    if count < _LEAST_OF_SETS or not (len(inputs) == 2 or is_one_file(inputs)):
+        return None
+    try:
+        return find_sets(inputs, load_sides(inputs, reading, manner))
+    except UsageError:  # all of one moment: there is nothing to compare
+        return None
 
 
 def _check_form(path: str, *, is_markdown: bool) -> None:

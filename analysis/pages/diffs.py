@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from mmpscope.analysis.diffs.choice import Choice, choose_changes
 from mmpscope.analysis.diffs.schema import DIFF_TABLES
-from mmpscope.analysis.diffs.snapshots import DiffResult, diff
-from mmpscope.analysis.pages.says import say_of_diff
+from mmpscope.analysis.diffs.snapshots import SAME_MODE, DiffResult, diff
+from mmpscope.analysis.identity import UNPROVEN
+from mmpscope.analysis.pages.says import say_of_diff, say_of_movers
 from mmpscope.analysis.pages.schema import Diff
 from mmpscope.analysis.pages.snapshots import encode_mappings
 from mmpscope.analysis.pages.tables import Texts, encode_table, show_text
@@ -22,6 +23,8 @@ MOST_MOVERS = 200
 """Movers that a page lists; the rest is the row of the word others, so that sums hold."""
 _MOST_ROWS = 2_000
 """Rows of any other list: ranges, modules, threads."""
+
+_UNSURE = " (taken for one process, which they do not tell)"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
     """Encode a comparison; tables that are too long are cut, which ``folded`` says."""
     result = compared.result
     tables = {name: table for name, table in result.to_tables().items() if name != "components"}
+    is_unsure = (result.mode, result.identity.verdict) == (SAME_MODE, UNPROVEN)
     folded = [
         f"{name}: {table.num_rows - _MOST_ROWS:,} of {table.num_rows:,} rows are left out"
         for name, table in tables.items()
@@ -52,7 +56,8 @@ def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
     return {
         "a": compared.a,
         "b": compared.b,
-        "says": show_text(say_of_diff(result.types, result.metric)),
+        "says": show_text(say_of_diff(result.types, result.metric) + _UNSURE * is_unsure),
+        "moved": show_text(say_of_movers(result.movers, result.metric)),
         "mode": result.mode,
         "mode_reason": show_text(result.mode_reason),
         "identity": {"verdict": result.identity.verdict, "reason": show_text(result.identity.reason)},

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from mmpscope.analysis.columns import Bools, RawColumns, Uints
 from mmpscope.analysis.intervals import Rows
+from mmpscope.analysis.pages.left_out import list_left_out
 from mmpscope.analysis.pages.snapshots import Answers
 from mmpscope.analysis.reporters.amounts import show_size
 
@@ -40,6 +41,7 @@ def fold_answers(answers: Answers, most: int = MOST_ROWS) -> tuple[Answers, list
         before = tables["regions"], tables["allocations"]
         after = _keep_regions(*before, most)
         tables["regions"], tables["allocations"] = after
+        tables["left_out"] = list_left_out(before[0], after[0], tables.get("free"))
         said.append(_tell_regions(before, after))
     return Answers(tables, answers.why), said
 

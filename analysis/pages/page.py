@@ -37,7 +37,7 @@ def render_page(data: PageData) -> str:
         .render(
             page=page,
             snapshot=page["snapshots"][page["shown"]],
-            folded=data.shown["folded"],
+            lists=data.shown,
             tables=list(list_plain_tables(data)),
             policy="; ".join(" ".join(pair) for pair in policy.items()),
             blocks={

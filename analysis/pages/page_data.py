@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES
 from mmpscope.analysis.diffs.schema import DIFF_TABLES
 from mmpscope.analysis.identity import is_later
 from mmpscope.analysis.pages.diffs import compare_pair, encode_diff
 from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.folding import MOST_BYTES, order_by_worth
 from mmpscope.analysis.pages.keeping import KeptLists, keep_lists
-from mmpscope.analysis.pages.says import say_of_room
+from mmpscope.analysis.pages.roles import compare_roles
+from mmpscope.analysis.pages.says import is_tight, say_of_limits
 from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot, Trend
 from mmpscope.analysis.pages.snapshots import PAGE_TABLES, encode_snapshot
 from mmpscope.analysis.pages.tables import Texts, list_rows
@@ -28,6 +30,7 @@ from mmpscope.analysis.trends.series import Series, split_series
 from mmpscope.formats._version import __version__
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.diffs.process_choice import ProcessSets
     from mmpscope.analysis.snapshot import LoadedSnapshot
     from mmpscope.analysis.trends.answer import SeriesTrend
     from mmpscope.analysis.trends.moments import Moment
@@ -74,13 +77,19 @@ def build_page(
     read: Read,
     advance: Advance = iter,
     budget: Budget | None = None,
+    sets: ProcessSets | None = None,
 ) -> PageData:
     """Build the data of a page of some snapshots, one or more; ``read`` returns one by its label.
 
-    ``advance`` sees the snapshots pass, as a display of progress does.
+    ``advance`` sees the snapshots pass, as a display of progress does. ``sets`` are two captures of several
+    processes, where the snapshots are that.
     """
     looked = _look(moments, read, advance)
+    roles = None if sets is None else compare_roles(sets, looked.texts)
     page = _assemble(looked, _find_ends(looked) or _order_two(looked, read), read)
+    page |= {"roles": roles, "texts": looked.texts.list_all()}
+    if roles is None and not page["diffs"] and len(moments) > 1:
+        page["notes"].append(_tell_apart(looked))
     lists = _keep(looked, page, read, budget or Budget())
     _add_lists(lists, page)
     return PageData(page, lists.packed, lists.first)
@@ -126,11 +135,12 @@ def _assemble(looked: _Looked, pair: Pair | None, read: Read) -> Page:
         "version": PAGE_VERSION,
         "made": {"tool": "mmpscope", "version": __version__},
         "title": _write_title(looked.snapshots[shown]),
-        "says": [],
+        "says": "",
         "shown": shown,
         "texts": [],
         "types": list(TYPES),
         "snapshots": looked.snapshots,
+        "roles": None,
         "diffs": [encode_diff(each, looked.texts) for each in diffs],
         "timelines": describe_timelines(looked.series, looked.numbers),
         "trends": encode_trends(looked.trends, looked.series, looked.texts),
@@ -138,7 +148,7 @@ def _assemble(looked: _Looked, pair: Pair | None, read: Read) -> Page:
         "notes": looked.notes,
         "folded": [],
     }
-    return page | {"says": list(_say(page)), "texts": looked.texts.list_all()}
+    return page
 
 
 def _keep(looked: _Looked, page: Page, read: Read, budget: Budget) -> KeptLists:
@@ -151,9 +161,8 @@ def _keep(looked: _Looked, page: Page, read: Read, budget: Budget) -> KeptLists:
 
 
 def _add_lists(lists: KeptLists, page: Page) -> None:
-    """Say on the page which snapshots have their lists, and what those of the first one tell of room."""
-    if lists.first["fits"] is not None:
-        page["says"].append(say_of_room(list_rows(lists.first["fits"], lists.first["texts"])))
+    """Say on the page which snapshots have their lists, and with those of the first one what stands out."""
+    page["says"] = _choose_sentence(page, lists.first)
     for number in lists.packed:
         page["snapshots"][number]["has_lists"] = True
     kept, count = len(lists.packed), len(page["snapshots"])
@@ -177,6 +186,14 @@ def _order_two(looked: _Looked, read: Read) -> Pair | None:
     return (1, 0) if is_later(*map(read, looked.labels)) else (0, 1)
 
 
+def _tell_apart(looked: _Looked) -> str:
+    """Say why nothing is compared: no process has two snapshots."""
+    count = len(looked.labels)
+    return (
+        f"{count:,} snapshots of {count:,} processes: none is compared with another; `mmp compare` lists them"
+    )
+
+
 def _find_figure(snapshot: Snapshot) -> int | None:
     """Return the figure by which changes of level are found: the first that is known."""
     known = (snapshot["totals"].get(name) for name in _FIGURES)
@@ -191,13 +208,20 @@ def _tell_kept(kept: int, count: int) -> str:
     )
 
 
-def _say(page: Page) -> Iterator[str]:
-    """Yield the sentences on top: what changed, what there is, and a verdict first if there is one."""
+def _choose_sentence(page: Page, lists: Lists) -> str:
+    """Choose what stands out: what fails or is near to it, else what changed, else what there is."""
+    snapshot = page["snapshots"][page["shown"]]
+    near = say_of_limits(list_rows(snapshot["limits"], page["texts"]))
+    if near is not None:
+        return near
+    if lists["room"] is not None and is_tight(list_rows(lists["room"], lists["texts"])):
+        return lists["says_room"]
+    if page["roles"] is not None:
+        return page["roles"]["says"]
     trend = next((each for each in page["trends"] if _is_shown(page, each)), None)
-    said = [*(each["says"] for each in page["diffs"]), page["snapshots"][page["shown"]]["says"]]
-    if trend is not None:
-        said.insert(0 if trend["verdict"] != Verdict.CANNOT_TELL else len(said), trend["sentence"])
-    yield from said
+    if trend is not None and trend["verdict"] != Verdict.CANNOT_TELL:
+        return trend["sentence"]
+    return next((diff["says"] for diff in page["diffs"]), snapshot["says"])
 
 
 def _is_shown(page: Page, trend: Trend) -> bool:
@@ -216,5 +240,5 @@ def _write_title(snapshot: Snapshot) -> str:
 def _define() -> dict[str, dict[str, str]]:
     """Return the meaning of every column of every table of a page, as docs/metrics.md has it."""
     diffs = {f"diff-{name}": fields for name, fields in DIFF_TABLES.items() if name != "components"}
-    tables = {**PAGE_TABLES, **diffs, "trend": PAGE_TREND}
+    tables = {**PAGE_TABLES, **diffs, "roles": DIFF_PROCESSES, "trend": PAGE_TREND}
     return {name: {f.name: f.meaning for f in fields} for name, fields in tables.items()}

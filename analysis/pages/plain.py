@@ -56,7 +56,9 @@ _SUMMARY = _Shown(
 )
 _LIMITS = _Shown("limits", "Limits", ("limit", "used", "maximum", "headroom", "reason"))
 _LISTS = {
-    "fits": _Shown("map", "Room for one more request", ("request", "outcome", "check", "reason")),
+    "room": _Shown(
+        "limits", "Room for one more request", ("upto", "outcome", "check", "available", "reason")
+    ),
     "windows": _Shown(
         "map", "Free space", ("window", "size", "mapped", "unusable", "free", "holes", "largest")
     ),
@@ -84,6 +86,12 @@ _DIFFS = {
     ),
     "modules": _Shown("diff", "Modules that changed", ("word", "path", "size_delta"), 25),
 }
+_ROLES = _Shown(
+    "roles",
+    "Processes by role",
+    ("word", "name", "pid_a", "pid_b", "instances_a", "instances_b", "pss_delta", "private_delta", "match"),
+    25,
+)
 _TREND = _Shown(
     "timeline", "Verdicts", ("scope", "name", "metric", "verdict", "first", "last", "change", "reason"), 25
 )
@@ -93,9 +101,12 @@ def list_plain_tables(data: PageData) -> Iterator[PlainTable]:
     """Make the tables of the snapshot that is shown first, of the comparison and of the trend."""
     page = data.page
     snapshot = page["snapshots"][page["shown"]]
+    whose = _name_snapshot(page)
     trends: list[Trend] = []
-    yield _make(_SUMMARY, snapshot["summary"], page["texts"])
-    yield _make(_LIMITS, snapshot["limits"], page["texts"])
+    yield _make(_SUMMARY, snapshot["summary"], page["texts"], whose)
+    yield _make(_LIMITS, snapshot["limits"], page["texts"], whose)
+    if page["roles"] is not None:
+        yield _make(_ROLES, page["roles"]["rows"], page["texts"])
     for diff in page["diffs"][:1]:
         yield from (_make(how, diff["tables"][name], page["texts"]) for name, how in _DIFFS.items())
     for number, timeline in enumerate(page["timelines"]):
@@ -107,7 +118,16 @@ def list_plain_tables(data: PageData) -> Iterator[PlainTable]:
     lists: Any = data.shown  # asked for by name
     for name, how in _LISTS.items():
         if lists[name] is not None:
-            yield _make(how, lists[name], data.shown["texts"])
+            yield _make(how, lists[name], data.shown["texts"], whose)
+
+
+def _name_snapshot(page: Page) -> str:
+    """Say for the heading of a table which of several snapshots it is of: the one that the page is about."""
+    if len(page["snapshots"]) == 1:
+        return ""
+    snapshot = page["snapshots"][page["shown"]]
+    place = f"{snapshot['id'] + 1:,} of {len(page['snapshots']):,}"
+    return f" in snapshot {place}, {snapshot['head']['time']}"
 
 
 def _list_snapshots(page: Page, ids: Sequence[int]) -> PlainTable:
@@ -129,7 +149,7 @@ def _show_total(value: int | str | None) -> Cell:
     return Cell(show_bytes(exact), _tell_exactly(exact))
 
 
-def _make(how: _Shown, table: Table, texts: Sequence[str]) -> PlainTable:
+def _make(how: _Shown, table: Table, texts: Sequence[str], whose: str = "") -> PlainTable:
     values = decode_table(table, texts)
     columns = [column for name in how.columns for column in table["columns"] if column["name"] == name]
     order = list(range(table["rows"]))
@@ -140,7 +160,7 @@ def _make(how: _Shown, table: Table, texts: Sequence[str]) -> PlainTable:
     rows = [[_show_in(table["name"], row, column, values) for column in columns] for row in chosen]
     heads = [column["title"] for column in columns]
     is_number = [column["unit"] != "text" for column in columns]
-    return PlainTable(how.section, how.title, heads, is_number, rows, len(order) - len(chosen))
+    return PlainTable(how.section, how.title + whose, heads, is_number, rows, len(order) - len(chosen))
 
 
 def _show_in(table: str, row: int, column: Column, values: Mapping[str, Sequence[Any]]) -> Cell:

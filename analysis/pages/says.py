@@ -1,4 +1,4 @@
-"""The one sentence that stands out: of a snapshot, of a comparison, of a request for room."""
+"""What a page says in sentences: of a snapshot, of a comparison, of the room for one more request."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from mmpscope.analysis.diffs.schema import OTHERS
+from mmpscope.analysis.fit import HOLES
 from mmpscope.analysis.fit_limits import DOES_NOT_FIT, FITS
-from mmpscope.analysis.reporters.amounts import show_count, show_size
+from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size
+from mmpscope.analysis.reporters.names import shorten_middle
 
-__all__ = ["say_of_diff", "say_of_room", "say_of_snapshot"]
+__all__ = ["is_tight", "say_of_diff", "say_of_limits", "say_of_memory", "say_of_movers", "say_of_room"]
 
 _NEAR = 0.9
 """A limit of which this share is used goes before all else."""
+_USUAL = 64 << 20
+"""A request of this size is nothing unusual: where it fails, that goes before any growth."""
+_MOVERS = 3
+_NAME = 60
+"""Characters of a name in a sentence."""
 _FIGURES = ("private", "private_ws", "total_ws", "committed", "size")
 """What the sentence is about: the first of these that is known."""
 _NO_PART = ("Total", "Unusable", "Free")
@@ -25,36 +34,47 @@ _NAMES = {
 }
 
 
-def say_of_snapshot(summary: pa.Table, limits: pa.Table) -> str:
-    """Say which limit is near, else what most of the memory is."""
+def say_of_limits(limits: Sequence[Mapping[str, Any]]) -> str | None:
+    """Say which limit is near, if one is; ``limits`` are rows of schema.LIMITS."""
     near = [
         row
-        for row in limits.to_pylist()
+        for row in limits
         if row["used"] is not None and row["maximum"] and row["used"] >= _NEAR * row["maximum"]
     ]
-    if near:
-        row = max(near, key=lambda row: row["used"] / row["maximum"])
-        show = show_size if row["unit"] == "bytes" else show_count
-        share = row["used"] * 1000 // row["maximum"] / 10  # 100 % is what is used up, and nothing less
-        left = f"{show(row['headroom'])} left of {show(row['maximum'])}"
-        return f"{row['limit']} is at {share:.1f}% of its limit: {left}"
-    return _name_most(summary.to_pylist())
+    if not near:
+        return None
+    row = max(near, key=lambda row: row["used"] / row["maximum"])
+    show = show_size if row["unit"] == "bytes" else show_count
+    share = row["used"] * 1000 // row["maximum"] / 10  # 100 % is what is used up, and nothing less
+    left = f"{show(row['headroom'])} left of {show(row['maximum'])}"
+    return f"{row['limit']} is at {share:.1f}% of its limit: {left}"
 
 
-def _name_most(rows: list[dict[str, Any]]) -> str:
+def is_tight(room: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether a request of a usual size is sure to fail; ``room`` are rows of schema.ROOM."""
+    least = 0
+    for row in room:
+        if row["outcome"] == DOES_NOT_FIT:
+            return least < _USUAL
+        least = row["upto"]
+    return False
+
+
+def say_of_memory(summary: pa.Table) -> str:
+    """Say how much memory there is, and what most of it is."""
+    rows = summary.to_pylist()
     figure = next((name for name in _FIGURES if rows and rows[0][name]), None)
     if figure is None:
         return "no figure of its memory is known"
     total = rows[0][figure]
     parts = [row for row in rows if row["type"] not in _NO_PART and row[figure]]
-    what = f"{_NAMES[figure]} is {show_size(total)}"
+    least = "at least " if figure in (rows[0]["partial"] or "").split(", ") else ""
+    what = f"{_NAMES[figure]} is {least}{show_size(total)}"
     if not parts:
         return what
     most = max(parts, key=lambda row: row[figure])
     said = f"{what}, {most[figure] / total:.0%} of it {most['type']}"
-    if most["largest"] and (most["allocations"] or 0) > 1:
-        said += f": {most['allocations']:,} allocations, the largest of {show_size(most['largest'])}"
-    return said
+    return f"{said} in {most['allocations']:,} allocations" if (most["allocations"] or 0) > 1 else said
 
 
 def say_of_diff(types: pa.Table, metric: str) -> str:
@@ -73,19 +93,46 @@ def say_of_diff(types: pa.Table, metric: str) -> str:
     return said if moved is None else f"{said}, but {_tell_change(rows, moved)}"
 
 
-def say_of_room(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say up to which size one more request would succeed; ``rows`` are those of schema.FITS, by size."""
-    fitting = [row["request"] for row in rows if row["outcome"] == FITS]
-    other = next((row for row in rows if row["outcome"] != FITS), None)
-    said = f"room for one more request of {show_size(max(fitting))}" if fitting else ""
-    if other is None:
+def say_of_movers(movers: pa.Table, metric: str) -> str:
+    """Name what most of the change of a figure comes from, up to three; nothing where none of it moved."""
+    rows = movers.filter(pc.not_equal(movers["word"], OTHERS)).to_pylist()
+    moved = [row for row in rows if row[f"{metric}_delta"]]
+    told = [f"{row['word']} {_name_mover(row)} {_sign(row[f'{metric}_delta'])}" for row in moved[:_MOVERS]]
+    return ", ".join(told)
+
+
+def _name_mover(row: Mapping[str, Any]) -> str:
+    """Name a mover by what was matched, else by its type with its name, or its address where it has none."""
+    if row["unit"]:
+        return shorten_middle(row["unit"], _NAME)
+    kind = row["type_b"] or row["type_a"] or "memory"
+    details = row["details_b"] or row["details_a"]
+    if details and details != kind:
+        return f"{kind} {shorten_middle(details, _NAME)}"
+    address = row["address_a"] if row["address_b"] is None else row["address_b"]
+    return kind if address is None else f"{kind} at {show_address(address)}"
+
+
+def say_of_room(room: pa.Table | None, windows: pa.Table | None) -> str:
+    """Say up to which size one more request would succeed, what stands against a larger one, and the hole.
+
+    Tables are those of schema.ROOM and free_schema.WINDOWS, None where they cannot be told.
+    """
+    if room is None or not room.num_rows:
+        return "whether there is room for one more request cannot be told"
+    first, *others = room.to_pylist()
+    why = others[0] if first["outcome"] == FITS and others else first
+    told = f"({why['check']}: {why['reason']})"
+    if first["outcome"] == FITS:
+        end = "a larger one does not" if why["outcome"] == DOES_NOT_FIT else "a larger one perhaps"
+        said = f"one request of up to {show_size(first['upto'])} fits, {end} {told}"
+    elif first["outcome"] == DOES_NOT_FIT:
+        said = f"no request fits, not even one of a page {told}"
+    else:
+        said = f"whether one more request fits cannot be told {told}"
+    if windows is None or why["check"] == HOLES:
         return said
-    is_told, why = other["outcome"] == DOES_NOT_FIT, f"({other['check']}: {other['reason']})"
-    if fitting:
-        return f"{said}, {'not' if is_told else 'perhaps not'} of {show_size(other['request'])} {why}"
-    if is_told:
-        return f"no room for one more request of {show_size(other['request'])} {why}"
-    return f"whether there is room for one more request cannot be told {why}"
+    return f"{said}; the largest free block has {show_size(windows['largest'][0].as_py())}"
 
 
 def _tell_change(rows: list[dict[str, Any]], metric: str) -> str:
@@ -99,4 +146,8 @@ def _tell_change(rows: list[dict[str, Any]], metric: str) -> str:
         return said
     most = max(parts, key=lambda row: abs(row[f"{metric}_delta"]))
     change = most[f"{metric}_delta"]
-    return f"{said}; most of it is {most['type']} ({'+' if change > 0 else ''}{show_size(change)})"
+    return f"{said}; most of it is {most['type']} ({_sign(change)})"
+
+
+def _sign(change: int) -> str:
+    return f"{'+' if change > 0 else ''}{show_size(change)}"

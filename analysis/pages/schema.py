@@ -18,7 +18,7 @@ from typing import Any, TypedDict
 from mmpscope.analysis.schema import Field
 
 __all__ = [
-    "FITS",
+    "LEFT_OUT",
     "LIMITS",
     "PAGE_VERSION",
     "ROOM",
@@ -27,6 +27,7 @@ __all__ = [
     "Head",
     "Lists",
     "Page",
+    "Roles",
     "Snapshot",
     "Table",
     "Timeline",
@@ -110,20 +111,23 @@ class Lists(TypedDict):
 
     ``allocations`` and ``regions`` are by address; the column ``parent`` of a region is the row of its
     allocation (null for none), ``first`` of an allocation the row of its first region. ``free`` are all holes
-    (type Free or Unusable). ``windows``, ``requests`` (U(S) and FI(S)), ``histogram`` and ``splitters`` are
-    those of `mmp free`. ``fits`` weighs requests of some sizes, as `mmp free --fits` does (columns FITS).
-    ``folded`` says in sentences what was left out of these lists.
+    (type Free or Unusable). ``left_out`` are the stretches whose regions are not listed; null for none
+    (columns LEFT_OUT). ``windows``, ``requests`` (U(S) and FI(S)), ``histogram`` and ``splitters`` are
+    those of `mmp free`. ``room`` is what `mmp free --fits` answers to requests of all sizes (columns ROOM),
+    ``says_room`` that in a sentence. ``folded`` says in sentences what was left out of these lists.
     """
 
     texts: list[str]
     allocations: Table | None
     regions: Table | None
     free: Table | None
+    left_out: Table | None
     windows: Table | None
     requests: Table | None
     histogram: Table | None
     splitters: Table | None
-    fits: Table | None
+    room: Table | None
+    says_room: str
     threads: Table | None
     modules: Table | None
     heaps: Table | None
@@ -135,6 +139,8 @@ class Lists(TypedDict):
 class Diff(TypedDict):
     """`mmp diff` of two snapshots, ``a`` before ``b``, by their ids; ``says`` is the answer in a sentence.
 
+    ``moved`` names in one what changed most.
+
     Tables: totals, types, movers (the rest in a row of the word others), ranges, modules, threads, matching,
     largest_free. ``mappings`` are the counts before and after.
     """
@@ -142,6 +148,7 @@ class Diff(TypedDict):
     a: int
     b: int
     says: str
+    moved: str
     mode: str
     mode_reason: str
     identity: dict[str, str]
@@ -149,6 +156,19 @@ class Diff(TypedDict):
     mappings: list[dict[str, int | bool | None]]
     tables: dict[str, Table]
     folded: list[str]
+
+
+class Roles(TypedDict):
+    """`mmp diff` of two captures of several processes; ``says`` is the answer in a sentence.
+
+    ``sides`` name the two, ``rows`` has a role each, the largest change of ``metric`` first, then others, and
+    the total last.
+    """
+
+    says: str
+    sides: list[str]
+    metric: str
+    rows: Table
 
 
 class Timeline(TypedDict):
@@ -183,18 +203,21 @@ class Page(TypedDict):
     ``shown`` is the id of the snapshot to show first: the last of the timeline that grows fastest, else of
     the longest.
 
-    ``definitions`` is the meaning of each column, by table and name. ``folded`` says in sentences what was
-    left out of this page to keep it small, ``notes`` what else a reader should know.
+    ``roles`` compares the processes of two captures; null unless there are two, of several processes.
+    ``says`` is the one sentence that stands out. ``definitions`` is the meaning of each column, by table and
+    name. ``folded`` says in sentences what was left out of this page to keep it small, ``notes`` what else a
+    reader should know.
     """
 
     version: int
     made: dict[str, str]
     title: str
-    says: list[str]
+    says: str
     shown: int
     texts: list[str]
     types: list[str]
     snapshots: list[Snapshot]
+    roles: Roles | None
     diffs: list[Diff]
     timelines: list[Timeline]
     trends: list[Trend]
@@ -213,16 +236,20 @@ LIMITS = (
 )
 """One row a limit."""
 
-FITS = (
-    Field("request", "uint64", "bytes", "size of a request for private writable memory"),
+LEFT_OUT = (
+    Field("address", "uint64", "address", "first byte of regions that follow each other and are not listed"),
+    Field("end", "uint64", "address", "first byte after the last of them"),
+    Field("size", "uint64", "bytes", "end - address; small holes between them count"),
+    Field("regions", "uint64", "", "how many they are"),
+    Field("mapped", "uint64", "bytes", "their sizes added up"),
+)
+"""One row a stretch of the address space whose regions a page leaves out."""
+
+ROOM = (
+    Field("upto", "uint64", "bytes", "largest request that is answered so, in whole pages"),
     Field("outcome", "string", "", "fits, does not fit, cannot tell"),
     Field("check", "string", "", "what decides it, or comes nearest: address space, mapping count, a limit"),
     Field("available", "uint64", "bytes", "the largest request that would pass it; null where unlimited"),
     Field("reason", "string", "", "the facts behind it, or which are missing"),
-    Field("address", "uint64", "address", "where the system would most likely put it; null where not told"),
-    Field("placement", "string", "", "the rule by which it would be put there"),
 )
-"""One row a request, as `mmp free --fits` answers it."""
-
-ROOM = tuple(size << 20 for size in (1, 4, 16, 64, 200, 256, 1024, 4096))
-"""Sizes of requests that a page answers for: 1 MiB to 4 GiB, and one that is not a power of two."""
+"""One row a stretch of sizes of requests that `mmp free --fits` answers alike, the smallest first."""

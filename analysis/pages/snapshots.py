@@ -9,7 +9,8 @@ import pyarrow as pa
 from mmpscope.analysis.allocations import list_allocations
 from mmpscope.analysis.errors import CannotTellError
 from mmpscope.analysis.extent import ALL, find_extent, require_regions
-from mmpscope.analysis.fit import check_fit
+from mmpscope.analysis.fit import HOLES
+from mmpscope.analysis.fit_steps import find_fit_steps
 from mmpscope.analysis.fragmentation import measure_fragmentation
 from mmpscope.analysis.free_schema import FREE_TABLES
 from mmpscope.analysis.freespace import find_free, hole_histogram
@@ -17,21 +18,23 @@ from mmpscope.analysis.intervals import measure_coverage
 from mmpscope.analysis.lists import require_list
 from mmpscope.analysis.mapping_count import MappingCount, count_mappings
 from mmpscope.analysis.pages.heads import describe_head, tabulate_limits
-from mmpscope.analysis.pages.says import say_of_snapshot
-from mmpscope.analysis.pages.schema import FITS, LIMITS, ROOM, Lists, Snapshot
+from mmpscope.analysis.pages.says import say_of_memory, say_of_room
+from mmpscope.analysis.pages.schema import LEFT_OUT, LIMITS, ROOM, Lists, Snapshot
 from mmpscope.analysis.pages.tables import Texts, encode_number, encode_table, show_text
+from mmpscope.analysis.reporters.amounts import show_size
 from mmpscope.analysis.schema import ALLOCATIONS, REGIONS, SUMMARY, TABLES, Field
 from mmpscope.analysis.splitters import list_splitters
 from mmpscope.analysis.summary import summarize
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
+    from mmpscope.analysis.fit_limits import Check
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["Answers", "ask", "encode_lists", "encode_mappings", "encode_snapshot"]
 
 _PARENT = Field("parent", "uint32", "row", "row of its allocation in the allocations table")
-_PAGE_REGIONS = (*(f for f in REGIONS if f.name not in {"snapshot", "allocation", "blocks"}), _PARENT)
+_PAGE_REGIONS = (*(f for f in REGIONS if f.name not in {"snapshot", "allocation"}), _PARENT)
 _PAGE_ALLOCATIONS = tuple(f for f in ALLOCATIONS if f.name != "snapshot")
 _PARTS = ("threads", "modules", "heaps", "processes")
 
@@ -41,8 +44,9 @@ PAGE_TABLES: dict[str, tuple[Field, ...]] = {
     "allocations": _PAGE_ALLOCATIONS,
     "regions": _PAGE_REGIONS,
     "free": TABLES["free"],
+    "left_out": LEFT_OUT,
     **{name: FREE_TABLES[name] for name in ("windows", "requests", "histogram", "splitters")},
-    "fits": FITS,
+    "room": ROOM,
     **{name: TABLES[name] for name in _PARTS},
 }
 """The columns of each table of a snapshot on a page."""
@@ -65,7 +69,7 @@ def encode_snapshot(snapshot: LoadedSnapshot, number: int, texts: Texts) -> Snap
         "id": number,
         "label": show_text(snapshot.label),
         "head": describe_head(snapshot),
-        "says": show_text(say_of_snapshot(summary, limits)),
+        "says": show_text(say_of_memory(summary)),
         "totals": {f.name: encode_number(total.get(f.name)) for f in SUMMARY if f.type == "uint64"},
         "summary": encode_table("summary", SUMMARY, summary, texts),
         "limits": encode_table("limits", LIMITS, limits, texts),
@@ -114,6 +118,7 @@ def encode_lists(answers: Answers, folded: list[str]) -> Lists:
     }
     lists: Any = {
         **{name: known.get(name) for name in PAGE_TABLES if name not in ("summary", "limits")},
+        "says_room": show_text(say_of_room(answers.tables.get("room"), answers.tables.get("windows"))),
         "texts": texts.list_all(),
         "why": {name: show_text(reason) for name, reason in answers.why.items()},
         "folded": folded,
@@ -141,17 +146,23 @@ def _measure_space(snapshot: LoadedSnapshot) -> dict[str, pa.Table]:
 
 
 def _weigh_requests(snapshot: LoadedSnapshot) -> dict[str, pa.Table]:
-    answers = [check_fit(snapshot, size) for size in ROOM]
+    steps = find_fit_steps(snapshot)
+    checks = [step.answer.binding for step in steps]
     columns = {
-        "request": list(ROOM),
-        "outcome": [answer.outcome for answer in answers],
-        "check": [answer.binding.name for answer in answers],
-        "available": [answer.binding.available for answer in answers],
-        "reason": [answer.binding.reason for answer in answers],
-        "address": [answer.address for answer in answers],
-        "placement": [answer.placement for answer in answers],
+        "upto": [step.upto for step in steps],
+        "outcome": [step.answer.outcome for step in steps],
+        "check": [check.name for check in checks],
+        "available": [check.available for check in checks],
+        "reason": [_tell_reason(check) for check in checks],
     }
-    return {"fits": build_table(FITS, columns, len(ROOM))}
+    return {"room": build_table(ROOM, columns, len(steps))}
+
+
+def _tell_reason(check: Check) -> str:
+    """Tell why, for all sizes of a step: how many holes have room differs from one to the next."""
+    if check.name != HOLES or check.available is None:
+        return check.reason
+    return f"the largest hole has room for {show_size(check.available)}"
 
 
 def _list_part(name: str) -> Callable[[LoadedSnapshot], dict[str, pa.Table]]:
@@ -169,7 +180,7 @@ _Question = tuple[tuple[str, ...], Callable[["LoadedSnapshot"], dict[str, pa.Tab
 _QUESTIONS: tuple[_Question, ...] = (
     (("regions", "allocations"), _list_regions),
     (("free", "windows", "requests", "histogram", "splitters"), _measure_space),
-    (("fits",), _weigh_requests),
+    (("room",), _weigh_requests),
     *(((name,), _list_part(name)) for name in _PARTS),
 )
 """What is asked together, since it is known together or not at all."""

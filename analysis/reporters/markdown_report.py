@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.diffs.schema import OTHERS
+from mmpscope.analysis.diffs.snapshots import SAME_MODE
+from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
 from mmpscope.analysis.pages.tables import list_rows, make_title
 from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size
@@ -21,6 +23,7 @@ __all__ = ["MOST_LINES", "render_markdown"]
 MOST_LINES = 60
 _FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
 _MOVED = ("size", "committed", "private", "total_ws")
+_ROLE_FIGURES = ("pss", "uss", "private")
 _MOVERS = 5
 _LARGEST = 5
 _LIMITS = 3
@@ -42,8 +45,9 @@ def render_markdown(data: PageData) -> str:
     page = data.page
     snapshot = page["snapshots"][page["shown"]]
     parts = [
-        _write_head(page, snapshot),
-        *([_write_diff(page, page["diffs"][0])] if page["diffs"] else []),
+        _write_head(page, snapshot, data.shown["says_room"]),
+        _write_roles(page),
+        *([_write_diff(page, page["diffs"][0])] if page["diffs"] and page["roles"] is None else []),
         _write_summary(page, snapshot),
         _write_largest(data),
         _write_limits(snapshot, page["texts"]),
@@ -53,13 +57,15 @@ def render_markdown(data: PageData) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _write_head(page: Page, snapshot: Snapshot) -> list[str]:
+def _write_head(page: Page, snapshot: Snapshot, room: str) -> list[str]:
+    """Write which process and when, the sentence that stands out, and the other facts as a list."""
     head = snapshot["head"]
     facts = [head["time"], _prose(head["os"] or "system unknown"), f"mmpscope {page['made']['version']}"]
     if len(page["snapshots"]) > 1:
         facts.append(f"{len(page['snapshots']):,} snapshots")
     lines = [f"### Memory of {_name(page['title'])}", "", ", ".join(facts), ""]
-    lines += [f"- {_prose(sentence)}" for sentence in page["says"]]
+    lines += [f"**{_prose(page['says'])}**", ""]
+    lines += [f"- {_prose(said)}" for said in _list_facts(page, room)]
     lines += [f"- {_prose(note)}" for note in [*head["notes"], *page["notes"]][:_NOTES]]
     missing = [f"{fact['item']}" for fact in head["missing"] if fact["state"] in ("partial", "unavailable")]
     if missing:
@@ -68,8 +74,17 @@ def _write_head(page: Page, snapshot: Snapshot) -> list[str]:
     return lines
 
 
+def _list_facts(page: Page, room: str) -> Iterator[str]:
+    """Yield what changed and the room that is left, but for what the sentence above says already."""
+    yield from (diff["says"] for diff in page["diffs"] if diff["says"] != page["says"])
+    if room != page["says"]:
+        yield f"room: {room}"
+    if page["roles"] is not None:
+        yield f"below the first table: {page['title']}, one of {len(page['snapshots']):,} snapshots"
+
+
 def _write_summary(page: Page, snapshot: Snapshot) -> list[str]:
-    """Write the types that there are; sums of what is known have a plus."""
+    """Write the types that there are; sums of a part have a sign before them."""
     rows = [row for row in list_rows(snapshot["summary"], page["texts"]) if row["size"]]
     names = (*_FIGURES, "blocks")
     cells = [[row["type"], *(show_summary_figure(row, name) for name in names)] for row in rows]
@@ -85,7 +100,40 @@ def _write_diff(page: Page, diff: Diff) -> list[str]:
     a, b = (page["snapshots"][diff[side]] for side in ("a", "b"))
     told = f"From {_name(a['label'])} ({a['head']['time']}) to {_name(b['label'])} ({b['head']['time']})"
     head = ["Change", "What", *map(make_title, _MOVED)]
-    return [f"{told}, {diff['mode']} process:", "", *_write_table(head, cells, texts=2)]
+    return [f"{told}, {_tell_mode(diff)}:", "", *_write_table(head, cells, texts=2)]
+
+
+def _write_roles(page: Page) -> list[str]:
+    """Write how several processes changed, the roles that changed most and the total."""
+    roles = page["roles"]
+    if roles is None:
+        return []
+    *rows, total = list_rows(roles["rows"], page["texts"])
+    listed = [row for row in rows if row["word"] != OTHERS][:_MOVERS]
+    left = len(rows) - len(listed)
+    cells = [_write_role(row) for row in [*listed, total]]
+    if left:
+        cells.insert(-1, ["others", f"{left:,} more rows", "", "", "", ""])
+    told = f"From {_name(roles['sides'][0])} to {_name(roles['sides'][1])}, by role:"
+    return [
+        told,
+        "",
+        *_write_table(["Change", "Process", "Count", *map(make_title, _ROLE_FIGURES)], cells, texts=2),
+    ]
+
+
+def _write_role(row: Row) -> list[str]:
+    counts = " \u2192 ".join(show_count(row[f"instances_{side}"]) for side in "ab")
+    changes = [_change(row[f"{name}_delta"]) for name in _ROLE_FIGURES]
+    return [row["word"], _name(row["name"] or ""), counts, *changes]
+
+
+def _tell_mode(diff: Diff) -> str:
+    """Say what the two are to each other, and whether that is known."""
+    same, is_proven = diff["mode"] == SAME_MODE, diff["identity"]["verdict"] != UNPROVEN
+    if is_proven:
+        return "same process" if same else "different processes"
+    return f"taken for {'one process' if same else 'two processes'}, which they do not tell"
 
 
 def _has_moved(row: Row) -> bool:

@@ -215,9 +215,15 @@ def _make_row(series: Series, key: Key, points: Points, metric: str, judges: _Ju
     }
 
 
+_SAME = (
+    *("slope", "low", "high", "change", "bound", "detectable", "method", "plateau_s", "fitted_s"),
+    *("points", "used"),
+)
+"""What a row has of a judgement by the same name."""
+
+
 def _describe(judgement: Judgement) -> Row:
-    same = ("slope", "low", "high", "change", "bound", "detectable", "method", "plateau_s", "points", "used")
-    found = {name: getattr(judgement, name) for name in same}
+    found = {name: getattr(judgement, name) for name in _SAME}
     return {"verdict": judgement.verdict, LEAD: judgement.lead, **found, "jumps": len(judgement.steps)}
 
 

@@ -83,7 +83,7 @@ def _require_statistics() -> None:
 
 def _judge_nothing() -> Judgement:
     none, reason = Verdict.CANNOT_TELL, "there are no points"
-    return Judgement(none, None, None, None, 0, None, None, "nothing", None, (), 0, 0, reason, "")
+    return Judgement(none, None, None, None, 0, None, None, "nothing", None, None, (), 0, 0, reason, "")
 
 
 def _decide(
@@ -128,6 +128,7 @@ def _conclude(finding: Finding, change: int, points: int) -> Judgement:
         finding.detectable,
         stretch.method,
         None if stretch.plateau_h is None else stretch.plateau_h * 3600,
+        float(stretch.line.hours[0]) * 3600 if slope else None,
         tuple(Step(hours * 3600, round(size)) for hours, size in stretch.steps),
         points,
         len(stretch.line.hours),

@@ -48,6 +48,8 @@ class Judgement:
     """What was fitted: "all points", "after the plateau", "after the turn", "lower envelope"."""
     plateau_s: float | None
     """Where a warm-up ended, in seconds after the first point; None: no warm-up was found."""
+    fitted_s: float | None
+    """Where the fitted stretch begins, in seconds after the first point; None: nothing was fitted."""
     steps: tuple[Step, ...]
     points: int
     used: int

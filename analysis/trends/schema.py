@@ -32,6 +32,9 @@ TREND = (
     Field("detectable", "float64", "an hour", "smallest slope that this series could have shown as growth"),
     Field("method", "string", "", "what was fitted, as in all points, or lower envelope"),
     Field("plateau_s", "float64", "s", "where a warm-up ended, after the first snapshot; null for none"),
+    Field(
+        "fitted_s", "float64", "s", "where what was fitted begins, after the first snapshot; null for none"
+    ),
     Field("jumps", "uint32", "", "changes of level between two snapshots"),
     Field("points", "uint32", "", "snapshots that know the value"),
     Field("used", "uint32", "", "values that were fitted, after plateau and thinning"),

@@ -83,13 +83,16 @@ def test_figures_of_space_are_those_of_free(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ONES)
-def test_room_is_what_fits_says(name: str) -> None:
-    """Whether 200 MiB fit, what decides it and where they would go is what `mmp free --fits 200M` answers."""
+@pytest.mark.parametrize("size", ["1", "20M", "20481K", "200M", "251M", "252M", "23G", "24G", "48T"])
+def test_room_is_what_fits_says(name: str, size: str) -> None:
+    """Whether a request fits, what decides it, and what that leaves is what `mmp free --fits` answers."""
     lists = _make(SAMPLES / name).lists(0)
-    row = next(r for r in list_rows(lists["fits"], lists["texts"]) if r["request"] == 200 << 20)
-    told = _ask("free", SAMPLES / name, "--fits", "200M")
-    binding = next(r for r in told["rows"] if r["check"] == row["check"])
-    assert (row["outcome"], row["reason"]) == (told["outcome"], binding["reason"])
+    told = _ask("free", SAMPLES / name, "--fits", size)
+    rows = list_rows(lists["room"], lists["texts"])
+    row = next(row for row in rows if row["upto"] >= told["size"])
+    binding = next(r for r in told["rows"] if r["check"] == told["binding"])
+    assert (row["outcome"], row["check"]) == (told["outcome"], told["binding"])
+    assert row["available"] == binding["available"]
 
 
 @pytest.mark.parametrize("name", ONES)

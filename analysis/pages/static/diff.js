@@ -81,7 +81,7 @@ function choosePair(app) {
 function makePairPickers(app) {
   const { snapshots } = app.page;
   if (snapshots.length < 2) return null;
-  const choices = snapshots.map(({ id, head }) => [String(id), `${id + 1}: ${shortenTime(head.time)}`]);
+  const choices = listMoments(app).map((text, id) => [String(id), text]);
   const choose = (place) => (value) => {
     const pair = [...choosePair(app)];
     pair[place] = Number(value);
@@ -132,7 +132,7 @@ function drawTotals(app, diff, unit) {
   const heads = ["Before", "After", "Change"].map((text) => h("th", { scope: "col", class: "number" }, text));
   const head = h("tr", {}, h("th", { scope: "col" }, "Total"), heads, h("td", {}));
   const table = h("table", { class: "data" }, h("thead", {}, head), h("tbody", {}, body.filter(Boolean)));
-  return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Totals" }, table);
+  return makeScroll("Totals", table);
 }
 
 function drawTotal(app, row, largest, unit) {
@@ -140,7 +140,7 @@ function drawTotal(app, row, largest, unit) {
     h(
       "td",
       { class: "number", title: explainValue(value, "bytes") },
-      `${partial ? "≥ " : ""}${formatBytes(value, unit)}`,
+      `${partial && value !== null ? AT_LEAST : ""}${formatBytes(value, unit)}`,
     );
   const column = app.snapshot().summary.columns.find(({ name }) => name === row.metric);
   const note = row.note ? h("small", { class: "muted" }, ` ${row.note}`) : null;
@@ -208,7 +208,7 @@ function drawTypes(app, types, unit) {
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Change by type"), heads)),
     h("tbody", {}, body),
   );
-  return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Change by type" }, table);
+  return makeScroll("Change by type", table);
 }
 
 function drawTypeChange(types, name, row, unit) {
@@ -226,14 +226,26 @@ function drawMovers(host, app, metric, table) {
     host.append(h("p", { class: "note" }, `Nothing of type ${type} is among it.`));
     return;
   }
+  const main = listMoverColumns(metric, table.has("match"));
+  const told = main.filter((name) => name.endsWith("_delta") && kept.has(name));
+  const shown = app.state.get("all") ? kept : filterTable(kept, (row) => !isQuiet(row, told));
   const place = h("div", { id: "movers" });
   host.append(place);
-  mountList(place, app, kept, {
+  if (shown.rows < kept.rows) {
+    const count = formatCount(kept.rows - shown.rows);
+    host.append(h("p", { class: "note" }, `${count} more changed only in figures that All columns shows.`));
+  }
+  mountList(place, app, shown, {
     label: "What changed most",
-    main: listMoverColumns(metric, table.has("match")),
+    main,
     fill: { word: fillWord, address: fillPlace },
-    onSelect: (row) => selectAddress(app, kept.column("address")[row]),
+    onSelect: (row) => selectAddress(app, shown.column("address")[row]),
   });
+}
+
+/** Tell whether none of some figures of a change moved: that row would say nothing. What is unknown is told. */
+function isQuiet(row, names) {
+  return row.word === "changed" && !row.note && !row.was && names.every((name) => row[name] === 0);
 }
 
 function listMoverColumns(metric, matched) {
@@ -241,7 +253,7 @@ function listMoverColumns(metric, matched) {
   if (matched)
     return ["word", "type", "confidence", "match", ...deltas([metric, "size", "total_ws"]), "note", "what"];
   const names = deltas([metric, ...DIFF_ALWAYS, "swap", "lazyfree", "thp"]);
-  return ["word", "type", "address", ...names, "note", "protection", "details"];
+  return ["word", "type", "address", ...names, "note", "was", "protection", "details"];
 }
 
 /** Join the two sides of each change: what is there after, else what was there before. */
@@ -266,9 +278,20 @@ function joinSides(movers, matched) {
     columns.push(text(shown, shown[0].toUpperCase() + shown.slice(1)));
     data[shown] = movers.column(name);
   }
-  columns.push(text("protection", "Protection"), text("details", "Details"));
+  columns.push(text("was", "Was"), text("protection", "Protection"), text("details", "Details"));
+  data.was = listFormer(movers);
   Object.assign(data, { protection: either("protection"), details: nameRest(movers, either("details")) });
   return makeTable(movers.name, columns, data);
+}
+
+/** List the facts that a change had before and has no more; null where they are the same, or one side has none. */
+function listFormer(movers) {
+  const facts = ["type", "state", "protection", "details"].filter((name) => movers.has(`${name}_a`));
+  return movers.column("word").map((word, row) => {
+    const sides = facts.map((name) => [movers.column(`${name}_a`)[row], movers.column(`${name}_b`)[row]]);
+    const former = sides.filter(([before, after]) => before !== null && after !== null && before !== after);
+    return former.map(([before]) => before).join(", ") || null;
+  });
 }
 
 function nameRest(movers, details) {

@@ -2,6 +2,7 @@
 
 const UNKNOWN = "?";
 const NOT_APPLICABLE = "–";
+const AT_LEAST = "≥ ";
 const BYTE_UNITS = [
   ["TiB", 2 ** 40],
   ["GiB", 2 ** 30],
@@ -114,6 +115,14 @@ function formatMoment(value) {
     .replace("T", " ")
     .slice(0, 20 + FRACTION_DIGITS - 1)
     .concat(" UTC");
+}
+
+const WINDOWS_PATH = /^([A-Za-z]:|\\\\|\\(Device|SystemRoot|\?\?)\\)/;
+
+/** Return the last part of a path. A backslash parts a path of Windows; elsewhere it begins an escape. */
+function takeLastPart(path) {
+  const parts = path.split(WINDOWS_PATH.test(path) ? /[/\\]/ : "/").filter(Boolean);
+  return parts.at(-1) ?? path;
 }
 
 /** Tell whether a column of that unit holds numbers, which stand to the right. */

@@ -40,6 +40,7 @@ class Grid {
     this.element.addEventListener("keydown", (event) => this.#press(event));
     this.body.addEventListener("click", (event) => this.#click(event));
     host.append(this.element);
+    watchEdges(this.element);
     this.virtual = new VirtualCore.Virtualizer(this.#options(0));
     this.virtual._didMount();
     this.virtual._willUpdate();

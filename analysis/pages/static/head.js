@@ -10,32 +10,26 @@ const UNIT_CHOICES = [
 /** Show the head of the snapshot that is chosen. */
 function mountHead(host, app) {
   const title = document.querySelector("h1");
+  const stands = document.querySelector("#head > .says");
   function update() {
-    const { head, label, says } = app.snapshot();
+    const { id, head, label, says } = app.snapshot();
     title.textContent = nameSnapshot(head);
+    stands.textContent = id === app.page.shown ? app.page.says : says;
     const about = [head.time, label, head.os, `from ${head.source}`].filter(Boolean).join(" · ");
     const facts = head.facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
-    const said = app.snapshot().id === app.page.shown ? null : h("p", { class: "says" }, says);
-    showSaid(app, said === null);
     const notes = [...app.page.notes, ...app.page.folded, ...head.notes].map((note) =>
       h("p", { class: "note" }, note),
     );
     host.replaceChildren(
-      ...[said, h("p", { class: "about" }, about), ...notes].filter(Boolean),
+      h("p", { class: "about" }, about),
+      ...notes,
       h("details", {}, h("summary", {}, "More about this process"), h("dl", { class: "facts" }, facts)),
       ...listMissing(head.missing),
     );
   }
   update();
   app.state.subscribe(["snapshot"], update);
-}
-
-/** Show or hide the sentence about the snapshot that the page shows first: it is not about any other. */
-function showSaid(app, shown) {
-  const { says } = app.page.snapshots[app.page.shown];
-  for (const place of document.querySelectorAll("#head > .says")) {
-    if (place.textContent === says) place.hidden = !shown;
-  }
+  document.querySelector("#changed dd")?.append(" ", makeLink(app, "diff", "See what changed"));
 }
 
 function nameSnapshot(head) {
@@ -60,6 +54,7 @@ function mountBar(app) {
     { class: "links" },
     listSections().map(([id, text]) => makeLink(app, id, text)),
   );
+  watchEdges(links);
   const chip = makeButton("", "Show all types", () => app.state.set({ type: null }), { class: "chip" });
   const unit = makeSelect("Units", UNIT_CHOICES, (value) =>
     app.state.set({ unit: value === "auto" ? null : value }),
@@ -86,12 +81,14 @@ function listSections() {
 }
 
 function makeLink(app, id, text) {
-  const go = (event) => {
-    event.preventDefault();
-    app.state.set({ at: id });
-    document.getElementById(id).scrollIntoView();
-  };
-  return h("a", { href: `#at=${id}`, on: { click: go } }, text);
+  return h("a", { href: `#at=${id}`, on: { click: (event) => followLink(event, app, id) } }, text);
+}
+
+/** Go to a section, which the address tells from then on. */
+function followLink(event, app, id) {
+  event.preventDefault();
+  app.state.set({ at: id });
+  document.getElementById(id).scrollIntoView();
 }
 
 function makeSelect(label, choices, call) {
@@ -103,10 +100,7 @@ function makeSelect(label, choices, call) {
 function makePicker(app) {
   const { snapshots } = app.page;
   if (snapshots.length < 2) return null;
-  const choices = snapshots.map(({ id, head }) => [
-    String(id),
-    `${id + 1} of ${snapshots.length}: ${shortenTime(head.time)}`,
-  ]);
+  const choices = listMoments(app).map((text, id) => [String(id), text.replace(":", ` of ${snapshots.length}:`)]);
   const select = makeSelect("Snapshot", choices, (value) => app.state.set({ snapshot: Number(value) }));
   const step = (by) =>
     app.state.set({ snapshot: Math.min(snapshots.length - 1, Math.max(0, app.snapshot().id + by)) });
@@ -114,6 +108,14 @@ function makePicker(app) {
   const after = makeButton("›", "Snapshot after ( ] )", () => step(1));
   const element = h("span", { class: "picker" }, before, select, after);
   return { element, update: () => (select.value = String(app.snapshot().id)) };
+}
+
+/** Write for each snapshot its number and when it was taken, and of which process where there are several. */
+function listMoments({ page }) {
+  const names = page.snapshots.map(({ head }) => `${clipText(head.process ?? "unknown process")}${head.pid === null ? "" : ` (${head.pid})`}`);
+  const isOne = new Set(names).size === 1;
+  const whose = ({ id, label }) => (isOne ? "" : `${names[id]}, ${clipText(takeLastPart(label))}, `);
+  return page.snapshots.map((each) => `${each.id + 1}: ${whose(each)}${shortenTime(each.head.time)}`);
 }
 
 /** Shorten a time for a list of choices: all of them are UTC. */

@@ -1,17 +1,11 @@
-/* Limits and what is left below them; and whether there is room for a request. */
+/* Limits and what is left below them; and which requests there is room for. */
 
-const OUTCOME_MARKS = { fits: "✓", "does not fit": "✗", "cannot tell": "?" };
 const NEAR_LIMIT = 0.9;
 
 /** Show limits and room of the snapshot that is chosen; `load(lists)` shows the room. */
 function mountLimits(host, app) {
-  const limits = h("div", {
-    class: "scroll",
-    tabIndex: 0,
-    role: "region",
-    "aria-label": "Limits of the process",
-  });
-  const room = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Room for a request" });
+  const limits = makeScroll("Limits of the process");
+  const room = makeScroll("Room for a request");
   host.append(limits, room);
   let lists = null;
   function update() {
@@ -80,19 +74,20 @@ function drawMeter({ limit, used, maximum }) {
 }
 
 function drawRoom(app, lists, unit) {
-  const title = h("h3", {}, "Is there room for…");
+  const title = h("h3", {}, "Room for one more request");
   if (lists === null) return [];
-  if (lists.fits === null) return lists.why.fits ? [title, h("p", { class: "note" }, lists.why.fits)] : [];
-  const table = lists.fits;
-  const names = ["request", "outcome", "check", "available", "reason"];
-  const heads = makeHeads(app, table, names, new Set(["request", "available"]));
-  const rows = Array.from({ length: table.rows }, (_, at) => drawRequest(table.row(at), unit));
+  const table = lists.room;
+  if (table === null) return lists.why.room ? [title, h("p", { class: "note" }, lists.why.room)] : [];
+  const names = ["upto", "outcome", "check", "available", "reason"];
+  const heads = makeHeads(app, table, names, new Set(["upto", "available"]));
+  const rows = Array.from({ length: table.rows }, (_, at) => drawStep(table, at, unit));
   return [title, h("table", { class: "data" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, rows))];
 }
 
-function drawRequest(row, unit) {
-  const outcome = `${OUTCOME_MARKS[row.outcome] ?? ""} ${row.outcome}`;
-  const kind = `outcome ${row.outcome.replaceAll(" ", "-")}`;
+/** Draw a row of requests that are answered alike; the last one has no end that anyone could reach. */
+function drawStep(table, at, unit) {
+  const row = table.row(at);
+  const isLast = at + 1 === table.rows;
   const amount = (value) =>
     h(
       "td",
@@ -104,10 +99,10 @@ function drawRequest(row, unit) {
     {},
     h(
       "th",
-      { scope: "row", class: "number", title: formatExact(row.request) },
-      formatBytes(row.request, unit),
+      { scope: "row", class: "number", title: formatExact(row.upto) },
+      isLast ? (at === 0 ? "any size" : "larger") : formatBytes(row.upto, unit),
     ),
-    h("td", {}, h("span", { class: kind }, outcome)),
+    h("td", {}, makeOutcome(row.outcome)),
     h("td", {}, row.check ?? ""),
     amount(row.available),
     h("td", { class: "text" }, row.reason ?? ""),

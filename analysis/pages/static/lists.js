@@ -83,3 +83,34 @@ function mountSnapshotList(host, app, { name, label, address, main }) {
   }
   return { load };
 }
+
+const ROLE_COLUMNS = [
+  "word",
+  "name",
+  "pid_a",
+  "pid_b",
+  "instances_a",
+  "instances_b",
+  "pss_a",
+  "pss_b",
+  "pss_delta",
+  "uss_delta",
+  "private_delta",
+  "match",
+  "command",
+];
+
+/** Show how the processes of two captures changed, role by role; a row with a snapshot on this page shows it. */
+function mountRoles(host, app) {
+  const { says, sides, rows } = app.page.roles;
+  host.append(h("p", { class: "says" }, says), h("p", { class: "about" }, `From ${sides[0]} to ${sides[1]}`));
+  const fill = { word: fillWord };
+  for (const column of rows.columns) if (/_[ab]$/.test(column.name)) fill[column.name] = fillSide(column);
+  const onSelect = (row) => {
+    const label = rows.column("snapshot_b")[row] ?? rows.column("snapshot_a")[row];
+    const found = app.page.snapshots.find((snapshot) => snapshot.label === label);
+    if (found) app.state.set({ snapshot: found.id });
+  };
+  const list = mountList(host, app, rows, { label: "Processes by role", main: ROLE_COLUMNS, fill, onSelect });
+  app.state.subscribe(["unit", "all"], () => list.update());
+}

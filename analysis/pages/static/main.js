@@ -18,7 +18,8 @@ async function startPage() {
   hideMissing();
   mountHead(findHost("head"), app);
   mountSummary(findHost("summary"), app);
-  const views = [new RegionsView(findHost("regions"), app), mountLimits(findHost("limits"), app)];
+  const room = mountRoom(document.getElementById("room"), app);
+  const views = [room, new RegionsView(findHost("regions"), app), mountLimits(findHost("limits"), app)];
   mountBar(app);
   await loadLists(app, views);
   await nextPaint();
@@ -83,6 +84,7 @@ async function mountRest(app, views) {
   const lists = await app.lists(app.snapshot().id);
   if (findHost("map") && typeof mountMap === "function") mountMap(findHost("map"), app);
   if (findHost("timeline") && typeof mountTimeline === "function") mountTimeline(findHost("timeline"), app);
+  if (findHost("roles")) mountRoles(findHost("roles"), app);
   if (findHost("diff")) {
     mountDiff(findHost("diff"), app);
     mountMapPair(findHost("diff"), app);

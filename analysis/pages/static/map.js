@@ -50,8 +50,7 @@ class AddressMap {
 
   /** Show the lists of a snapshot; null where the page keeps none of them. */
   load(lists) {
-    const missing = "This page keeps only the totals of this snapshot, to stay small: there is no map of it.";
-    const why = lists === null ? missing : lists.regions === null ? lists.why.regions : null;
+    const why = explainNoMap(lists);
     this.note.textContent = why ?? "";
     this.note.hidden = why === null;
     for (const part of [this.tools, this.figures, this.map.element, this.legend, this.panels]) part.hidden = why !== null;
@@ -181,6 +180,13 @@ class AddressMap {
   }
 }
 
+/** Say why there is no map of the lists of a snapshot; null where there is one. */
+function explainNoMap(lists) {
+  if (lists === null) return "This page keeps only the totals of this snapshot, to stay small: there is no map of it.";
+  if (lists.regions === null) return lists.why.regions;
+  return lists.regions.rows === 0 && !lists.free?.rows ? "No regions: there is nothing to draw." : null;
+}
+
 /** Say how a window is divided, as `mmp free` does. */
 function describeWindow({ window, free, holes, largest, mapped, unusable, external, note }, unit) {
   const size = (value) => h("b", { title: formatExact(value) }, formatBytes(value, unit));
@@ -194,7 +200,7 @@ function describeWindow({ window, free, holes, largest, mapped, unusable, extern
 /** Make the key to the colours and letters of a map. */
 function makeLegend(types) {
   const entries = types.filter((type) => type !== "Page Table").map((type) => h("span", {}, makeMark(type), ` ${type}`));
-  const hatched = h("span", {}, h("span", { class: "mark hatched", "aria-hidden": "true" }), " hatched: reserved, or unusable");
+  const hatched = h("span", {}, h("span", { class: "mark hatched", "aria-hidden": "true" }), " hatched: reserved, unusable, or grey: folded");
   const low = h("span", {}, h("span", { class: "mark low", "aria-hidden": "true" }), " low: covers part of that stretch");
   return h("p", { class: "legend muted" }, entries, hatched, low);
 }

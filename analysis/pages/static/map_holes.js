@@ -2,6 +2,11 @@
 
 const MOST_HOLES = 8;
 const CURVE = { width: 460, height: 190, left: 40, right: 30, top: 12, bottom: 34 };
+/** What a hole has below and above where no region lies there. */
+const RANGE_ENDS = [
+  ["before", "the start of the range"],
+  ["after", "the end of the range"],
+];
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
 /** Make an element of SVG; attributes are set as they are. */
@@ -34,7 +39,7 @@ function drawHoles(lists, windows, window, unit, go) {
     .sort((a, b) => compareExact(sizes[b], sizes[a]));
   if (rows.length === 0) return h("div", { class: "panel" }, h("h3", {}, "Largest holes"), h("p", { class: "note" }, "No hole lies in this window."));
   const body = rows.slice(0, MOST_HOLES).map((row) => {
-    const around = ["before", "after"].map((side) => shortenPath(free.column(side)[row]) ?? "the end of the range");
+    const around = RANGE_ENDS.map(([side, end]) => shortenPath(free.column(side)[row]) ?? end);
     return h(
       "tr",
       {},
@@ -71,7 +76,7 @@ function drawSplitters(lists, window, unit, go) {
 function drawPanel(title, heads, body) {
   const cells = heads.map((head) => (Array.isArray(head) ? h("th", { scope: "col", class: "number" }, head[0]) : h("th", { scope: "col" }, head)));
   const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, cells)), h("tbody", {}, body));
-  return h("div", { class: "panel" }, h("h3", {}, title), h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
+  return h("div", { class: "panel" }, h("h3", {}, title), makeScroll(title, table));
 }
 
 function drawSize(value, unit) {
@@ -85,10 +90,8 @@ function makePlace(address, click) {
 /** Shorten "Image /usr/lib/libc.so.6" or a path to its last part. */
 function shortenPath(text) {
   if (text === null) return null;
-  const cut = Math.max(text.lastIndexOf("/"), text.lastIndexOf("\\"));
-  if (cut < 0 || cut === text.length - 1) return clipText(text);
-  const lead = /^(Image|Mapped File|Heap|Managed Heap|Stack|Shareable|Private Data) /.exec(text);
-  return `${lead ? lead[0] : ""}${clipText(text.slice(cut + 1))}`;
+  const [, lead, path] = /^((?:Image|Mapped File|Heap|Managed Heap|Stack|Shareable|Private Data) )?(.*)$/s.exec(text);
+  return `${lead ?? ""}${clipText(takeLastPart(path))}`;
 }
 
 function drawCurve(lists, window, unit) {
@@ -110,7 +113,7 @@ function drawCurve(lists, window, unit) {
   );
   const heads = ["S", "U(S)", "Holes", "Places"].map((text) => h("th", { scope: "col", class: "number" }, text));
   const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body));
-  const more = h("details", {}, h("summary", {}, "As a table"), h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
+  const more = h("details", {}, h("summary", {}, "As a table"), makeScroll(title, table));
   return h("div", { class: "panel" }, h("h3", {}, title), about, plotCurve(rows, title), more);
 }
 

@@ -6,23 +6,49 @@
 const NOTHING = -1;
 const LONGEST_FOLD = 2; // a stretch is folded where that makes it at most half as long
 
-/** What lies in an address space, by address: regions and holes, as nodes of the tree (row times 4, plus which). */
+/** What lies in an address space, by address: regions, holes and what the lists leave out, as nodes of the tree (row
+    times 4, plus which). */
 class Space {
   constructor(lists, types) {
-    const regions = lists.regions === null ? [] : listItems(lists.regions, REGION, types);
-    const holes = lists.free === null ? [] : listItems(lists.free, HOLE, types);
-    const items = mergeSorted(regions, holes, (item) => item.start);
+    const parts = [
+      listItems(lists.regions, REGION, types),
+      listItems(lists.free, HOLE, types),
+      listItems(lists.left_out, LEFT_OUT, types),
+    ];
     this.lists = lists;
-    this.count = items.length;
-    this.starts = items.map((item) => item.start);
-    this.ends = items.map((item) => item.end);
-    this.nodes = Int32Array.from(items, (item) => item.node);
-    this.codes = Uint8Array.from(items, (item) => item.code);
+    this.count = parts.reduce((sum, part) => sum + part.starts.length, 0);
+    this.starts = new Array(this.count);
+    this.ends = new Array(this.count);
+    this.nodes = new Int32Array(this.count);
+    this.codes = new Uint8Array(this.count);
+    this.#merge(parts);
+  }
+
+  /** Put the items of all parts, each by address, into one order. */
+  #merge(parts) {
+    const places = parts.map(() => 0);
+    for (let item = 0; item < this.count; item += 1) {
+      let first = -1;
+      for (let part = 0; part < parts.length; part += 1) {
+        const start = parts[part].starts[places[part]];
+        if (start !== undefined && (first < 0 || start < parts[first].starts[places[first]])) first = part;
+      }
+      const [part, at] = [parts[first], places[first]++];
+      this.starts[item] = part.starts[at];
+      this.ends[item] = part.ends[at];
+      this.nodes[item] = part.nodes[at];
+      this.codes[item] = part.codes[at];
+    }
   }
 
   /** Tell whether an item is a hole. */
   isHole(item) {
     return (this.nodes[item] & 3) === HOLE;
+  }
+
+  /** Tell whether an item stands for regions that the lists leave out. */
+  isLeftOut(item) {
+    return (this.nodes[item] & 3) === LEFT_OUT;
   }
 
   /** Tell whether an item may be folded: a hole, or address space that is only reserved. */
@@ -32,7 +58,7 @@ class Space {
 
   /** Return a value of an item by its column; null where its table has no such column. */
   value(item, name) {
-    const table = this.isHole(item) ? this.lists.free : this.lists.regions;
+    const table = [null, this.lists.regions, this.lists.free, this.lists.left_out][this.nodes[item] & 3];
     return table.has(name) ? table.column(name)[this.nodes[item] >> 2] : null;
   }
 
@@ -43,19 +69,24 @@ class Space {
   }
 }
 
-/** List the rows of a table as items by address. A code is twice the number of the type, plus 1 for reserved. */
+/** List the rows of a table as items by address, in columns. A code is twice the number of the type, plus 1 for
+    reserved; what is left out has the number after the last type. */
 function listItems(table, kind, types) {
+  const part = { starts: [], ends: [], nodes: [], codes: [] };
+  if (table === null) return part;
   const codes = new Map(types.map((type, number) => [type, number * 2]));
-  const [addresses, sizes, names] = ["address", "size", "type"].map((name) => table.column(name));
+  const [addresses, sizes] = ["address", "size"].map((name) => table.column(name));
+  const names = kind === LEFT_OUT ? [] : table.column("type");
   const states = kind === REGION ? table.column("state") : [];
-  const items = [];
   for (let row = 0; row < table.rows; row += 1) {
     if (addresses[row] === null || sizes[row] === null) continue;
     const start = BigInt(addresses[row]);
-    const code = (codes.get(names[row]) ?? 0) + (states[row] === "reserved" ? 1 : 0);
-    items.push({ start, end: start + BigInt(sizes[row]), node: row * 4 + kind, code });
+    part.starts.push(start);
+    part.ends.push(start + BigInt(sizes[row]));
+    part.nodes.push(row * 4 + kind);
+    part.codes.push(kind === LEFT_OUT ? types.length * 2 : (codes.get(names[row]) ?? 0) + (states[row] === "reserved" ? 1 : 0));
   }
-  return items;
+  return part;
 }
 
 function mergeSorted(left, right, key) {

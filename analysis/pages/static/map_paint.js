@@ -15,46 +15,58 @@ const DIM = 0.18;
 const HATCH = 7; // pixels from one line of a hatching to the next
 const HATCH_LINE = 2;
 const HATCH_INK = 0.7;
+const LEFT_OUT_INK = 0.45;
+const LEFT_OUT_LETTER = "…";
 
 /** The colours of the theme of now: text for strokes, and pixels by code: `grounds`, and `lines` of a hatching. */
 class MapColors {
   constructor(types) {
-    this.tokens = {};
-    for (const name of ["surface", "raised", "ink", "muted", "accent", "up", "down"]) {
-      this.tokens[name] = resolveColor(`var(--${name})`);
-    }
+    const names = ["surface", "raised", "ink", "muted", "accent", "up", "down"];
+    const tokens = resolveColors(names.map((name) => `var(--${name})`));
+    this.tokens = Object.fromEntries(names.map((name, at) => [name, tokens[at]]));
     this.inks = [];
     this.letters = [];
     this.grounds = new Uint32Array(DIMMED * 2).fill(toPixel(this.tokens.raised));
     this.lines = this.grounds.slice();
-    types.forEach((type, number) => this.#add(type, number));
+    const free = typeColor("Free");
+    const inks = types.map((type) => (type === "Unusable" ? "var(--ink)" : typeInk(type)));
+    const resolved = resolveColors([free, ...types.map(typeColor), ...inks]);
+    types.forEach((_, number) => this.#add(types, number, resolved));
+    this.#addLeftOut(types.length * 2);
   }
 
-  #add(type, number) {
-    const free = resolveColor(typeColor("Free"));
-    const color = resolveColor(typeColor(type));
-    const faint = mixColors(free, color, HATCH_INK);
-    const looks = [type === "Unusable" ? [free, color] : [color, color], [free, faint]];
-    looks.forEach(([ground, line], isReserved) => {
-      const code = number * 2 + isReserved;
-      this.grounds[code] = toPixel(ground);
-      this.lines[code] = toPixel(line);
-      this.grounds[code + DIMMED] = toPixel(mixColors(this.tokens.surface, ground, DIM));
-      this.lines[code + DIMMED] = toPixel(mixColors(this.tokens.surface, line, DIM));
-    });
-    const hatched = type === "Unusable" ? this.tokens.ink : resolveColor(typeInk(type));
-    this.inks.push(hatched, this.tokens.ink);
+  #add(types, number, resolved) {
+    const type = types[number];
+    const [free, color] = [resolved[0], resolved[1 + number]];
+    const looks = [type === "Unusable" ? [free, color] : [color, color], [free, mixColors(free, color, HATCH_INK)]];
+    looks.forEach(([ground, line], isReserved) => this.#setLook(number * 2 + isReserved, ground, line));
+    this.inks.push(resolved[1 + types.length + number], this.tokens.ink);
     this.letters.push(TYPE_MARKS[type]?.letter ?? "?", TYPE_MARKS[type]?.letter ?? "?");
+  }
+
+  /** What the lists of a page leave out is hatched in the colours of no type. */
+  #addLeftOut(code) {
+    this.#setLook(code, this.tokens.raised, mixColors(this.tokens.raised, this.tokens.muted, LEFT_OUT_INK));
+    this.inks[code] = this.tokens.ink;
+    this.letters[code] = LEFT_OUT_LETTER;
+  }
+
+  #setLook(code, ground, line) {
+    this.grounds[code] = toPixel(ground);
+    this.lines[code] = toPixel(line);
+    this.grounds[code + DIMMED] = toPixel(mixColors(this.tokens.surface, ground, DIM));
+    this.lines[code + DIMMED] = toPixel(mixColors(this.tokens.surface, line, DIM));
   }
 }
 
-/** Return a colour as a canvas takes it: what an element has of it, since light-dark() means nothing to a canvas. */
-function resolveColor(value) {
-  const probe = h("span", { hidden: true, style: { color: value } });
-  document.body.append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
+/** Return colours as a canvas takes them: what elements have of them, since light-dark() means nothing to a canvas. */
+function resolveColors(values) {
+  const probes = values.map((color) => h("span", { style: { color } }));
+  const place = h("div", { hidden: true }, probes);
+  document.body.append(place);
+  const colors = probes.map((probe) => getComputedStyle(probe).color);
+  place.remove();
+  return colors;
 }
 
 function readParts(color) {
@@ -82,20 +94,20 @@ class Columns {
     this.groundMost = new Float32Array(count);
   }
 
-  /** Add an item from one place to another, in pixels. */
-  add(from, to, code, isHole) {
+  /** Add an item that covers several columns, from one place to another in pixels. */
+  addWide(from, to, code, isGround) {
     const [first, last] = [Math.floor(from), Math.min(Math.floor(to), this.covered.length - 1)];
-    if (first >= last) return this.#addPart(first, to - from, code, isHole);
-    this.#addPart(first, first + 1 - from, code, isHole);
-    const codes = isHole ? this.grounds : this.codes;
+    const codes = isGround ? this.grounds : this.codes;
+    this.addPart(first, first + 1 - from, code, isGround);
     codes.fill(code, first + 1, last);
-    if (!isHole) this.covered.fill(1, first + 1, last);
-    return this.#addPart(last, to - last, code, isHole);
+    if (!isGround) this.covered.fill(1, first + 1, last);
+    this.addPart(last, to - last, code, isGround);
   }
 
-  #addPart(column, part, code, isHole) {
-    const [codes, most] = isHole ? [this.grounds, this.groundMost] : [this.codes, this.most];
-    if (!isHole) this.covered[column] += part;
+  /** Add a part of one column. */
+  addPart(column, part, code, isGround) {
+    const [codes, most] = isGround ? [this.grounds, this.groundMost] : [this.codes, this.most];
+    if (!isGround) this.covered[column] += part;
     if (part > most[column]) {
       most[column] = part;
       codes[column] = code;
@@ -110,14 +122,33 @@ class Columns {
   }
 }
 
-/** Sort the items of a track that are in sight into columns of pixels. */
+/** Sort the items of a track that are in sight into columns of pixels. Nearly all of many are within one column: that
+    case is written out, since it is what a frame costs. */
 function fillColumns(track, view, count) {
   const columns = new Columns(count);
+  const { covered, codes, most, grounds, groundMost } = columns;
   const { space, from, to } = track;
   const scale = count / (view.to - view.from);
-  for (let item = Math.max(0, searchLast(from, view.from)); item < space.count && from[item] < view.to; item += 1) {
-    const [left, right] = [Math.max(from[item], view.from), Math.min(to[item], view.to)];
-    if (right > left) columns.add((left - view.from) * scale, (right - view.from) * scale, space.codes[item], space.isHole(item));
+  const end = Math.min(space.count, searchLast(from, view.to) + 1);
+  for (let item = Math.max(0, searchLast(from, view.from)); item < end; item += 1) {
+    const left = (from[item] > view.from ? from[item] - view.from : 0) * scale;
+    const right = ((to[item] < view.to ? to[item] : view.to) - view.from) * scale;
+    if (right <= left || left >= count) continue;
+    const [column, kind] = [left | 0, space.nodes[item] & 3];
+    const isGround = kind === HOLE || kind === LEFT_OUT;
+    if (right >= column + 1 && column + 1 < count) columns.addWide(left, right, space.codes[item], isGround);
+    else if (isGround) {
+      if (right - left > groundMost[column]) {
+        groundMost[column] = right - left;
+        grounds[column] = space.codes[item];
+      }
+    } else {
+      covered[column] += right - left;
+      if (right - left > most[column]) {
+        most[column] = right - left;
+        codes[column] = space.codes[item];
+      }
+    }
   }
   return columns;
 }
@@ -177,8 +208,9 @@ function paintNames(context, colors, track, view, rows, only) {
   const scale = (rows.width * rows.count) / (view.to - view.from);
   const { ratio } = rows;
   context.textBaseline = "middle";
-  for (let item = Math.max(0, searchLast(from, view.from)); item < space.count && from[item] < view.to; item += 1) {
-    if ((to[item] - from[item]) * scale < EDGE_ROOM * ratio) continue;
+  const [least, end] = [(EDGE_ROOM * ratio) / scale, searchLast(from, view.to) + 1];
+  for (let item = Math.max(0, searchLast(from, view.from)); item < end; item += 1) {
+    if (to[item] - from[item] < least) continue;
     const part = findWidest(from[item], to[item], view, rows);
     if (part === null) continue;
     context.fillStyle = colors.tokens.surface;
@@ -204,7 +236,7 @@ function paintName(context, colors, { code, text }, part, rows) {
   context.font = `600 ${11 * ratio}px system-ui, sans-serif`;
   const width = Math.min(context.measureText(words).width, part.width - 8 * ratio);
   const left = part.width < NAME_ROOM * ratio ? part.left + (part.width - width) / 2 : part.left + 5 * ratio;
-  if (isReserved || letter === TYPE_MARKS.Unusable.letter) {
+  if (isReserved || letter === TYPE_MARKS.Unusable.letter || letter === LEFT_OUT_LETTER) {
     context.fillStyle = colors.tokens.surface;
     context.fillRect(left - 3 * ratio, middle - 8 * ratio, width + 6 * ratio, 16 * ratio);
     context.fillStyle = colors.tokens.ink;
@@ -215,9 +247,10 @@ function paintName(context, colors, { code, text }, part, rows) {
 
 /** Name an item in a word or two: the end of its path, or its size if it has none. */
 function nameItem(space, item) {
+  if (space.isLeftOut(item)) return tellLeftOut(space, item);
   const size = formatBytes(space.value(item, "size"));
   if (space.isHole(item)) return size;
-  const details = (space.value(item, "details") ?? "").split(/[/\\]/).at(-1);
+  const details = takeLastPart(space.value(item, "details") ?? "");
   return details ? `${clipText(details)} ${size}` : size;
 }
 

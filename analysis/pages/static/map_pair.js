@@ -37,7 +37,7 @@ function mountMapPair(host, app) {
 function drawMapPair(place, app, diff, lists) {
   const pair = [diff.a, diff.b];
   place.replaceChildren(h("h3", {}, "Both maps"));
-  const lacking = pair.filter((_, side) => !lists[side]?.regions);
+  const lacking = pair.filter((_, side) => !lists[side]?.regions?.rows);
   if (lacking.length > 0) {
     const which = lacking.map((id) => String(id + 1)).join(" and ");
     place.append(h("p", { class: "note" }, `The regions of snapshot ${which} are not on this page: no map can be drawn.`));

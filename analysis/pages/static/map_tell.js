@@ -27,7 +27,16 @@ function describeNothing(layout, place) {
   return `${formatAddress(layout.address(place))}: no region or hole of the lists of this page lies here`;
 }
 
+/** Say what stands for regions that the lists of a page leave out. */
+function tellLeftOut(space, item) {
+  return `folded: ${formatMany(space.value(item, "regions"), "region")}, ${formatBytes(space.value(item, "mapped"))}`;
+}
+
 function describeItem(space, item) {
+  if (space.isLeftOut(item)) {
+    const range = `${formatAddress(space.starts[item])} – ${formatAddress(space.ends[item])} `;
+    return [h("b", {}, `${tellLeftOut(space, item)} `), h("span", { class: "address" }, range), "not listed on this page, to keep it small"];
+  }
   const type = space.value(item, "type");
   const size = space.value(item, "size");
   return [
@@ -40,6 +49,7 @@ function describeItem(space, item) {
 }
 
 function describeFigures(space, item) {
+  if (space.isLeftOut(item)) return "";
   if (space.isHole(item)) {
     return space.value(item, "type") === "Free" ? "" : "lost to the granularity of allocations: nothing can be placed here";
   }
@@ -58,10 +68,12 @@ function describeNeighbours(space, item) {
 
 /** Name a neighbour; `upper` is the higher of the two, which shows if there is a gap between them. */
 function nameNeighbour(space, near, upper) {
-  if (near < 0 || near >= space.count) return "the end of the range";
+  if (near < 0) return RANGE_ENDS[0][1];
+  if (near >= space.count) return RANGE_ENDS[1][1];
   if (space.ends[upper - 1] !== space.starts[upper]) return "nothing that this page lists";
+  if (space.isLeftOut(near)) return tellLeftOut(space, near);
   const details = space.value(near, "details");
-  const name = details ? ` ${clipText(details.split(/[/\\]/).at(-1))}` : "";
+  const name = details ? ` ${clipText(takeLastPart(details))}` : "";
   return `${space.value(near, "type")}${name}, ${formatBytes(space.value(near, "size"))}`;
 }
 

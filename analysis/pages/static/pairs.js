@@ -83,7 +83,8 @@ function pairAllocations(before, after) {
 function describeChange([a, b], before, after, names) {
   const [old, now] = [a === null ? null : before.row(a), b === null ? null : after.row(b)];
   const { type, address, protection, details } = now ?? old;
-  const row = { word: nameChange(old, now, names), type, address, protection, details };
+  const was = old !== null && now !== null && old.type !== now.type ? old.type : null;
+  const row = { word: nameChange(old, now, names), type, address, was, protection, details };
   for (const name of names) row[`${name}_delta`] = subtractExact(now ? now[name] : 0, old ? old[name] : 0);
   return row;
 }
@@ -101,6 +102,7 @@ function foldChanges(rows, names) {
     word: "others",
     type: null,
     address: null,
+    was: null,
     protection: null,
     details: `${formatCount(rows.length)} more changes`,
   };
@@ -118,7 +120,7 @@ function tabulateChanges(rows, names, described) {
     unit: "delta",
   }));
   const address = { name: "address", title: "Address", unit: "address" };
-  const columns = [text("word"), text("type"), address, ...deltas, text("protection"), text("details")];
+  const columns = [text("word"), text("type"), address, ...deltas, text("was"), text("protection"), text("details")];
   const data = Object.fromEntries(columns.map(({ name }) => [name, rows.map((row) => row[name])]));
   return makeTable("diff-movers", columns, data);
 }

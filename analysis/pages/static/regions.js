@@ -183,9 +183,7 @@ class RegionsView {
   #valueOf(node, name) {
     const tree = this.#tree;
     if (name !== LAST_COLUMN || tree.kind(node) !== HOLE) return tree.value(node, name);
-    const [before, after] = ["before", "after"].map(
-      (side) => tree.value(node, side) ?? "the end of the range",
-    );
+    const [before, after] = RANGE_ENDS.map(([side, end]) => tree.value(node, side) ?? end);
     return `above ${before}, below ${after}`;
   }
 

@@ -13,6 +13,7 @@ const STATE_KEYS = {
   list: { short: "list", read: readText, write: String },
   map: { short: "map", read: readText, write: String },
   time: { short: "time", read: readText, write: String },
+  room: { short: "room", read: readText, write: String },
   at: { short: "at", read: readText, write: String },
 };
 const LONGEST_CHOICE = 1000;

@@ -25,7 +25,7 @@ const LETTER_SHARE = 0.02;
 /** Show the summary of the snapshot that is chosen. */
 function mountSummary(host, app) {
   const bars = h("div", { class: "bars" });
-  const table = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Summary by type" });
+  const table = makeScroll("Summary by type");
   const all = makeCheck("All columns", "Show every figure that is known", (on) =>
     app.state.set({ all: on || null }),
   );
@@ -47,8 +47,10 @@ function mountSummary(host, app) {
   function update() {
     const { summary } = app.snapshot();
     all.box.checked = Boolean(app.state.get("all"));
-    bars.replaceChildren(...drawBars(app, summary));
-    table.replaceChildren(drawSummary(app, summary));
+    const isKnown = summary.columns.some(({ name, unit }) => unit !== "text" && !summary.isEmpty(name));
+    bars.replaceChildren(...(isKnown ? drawBars(app, summary) : [h("p", { class: "note" }, "No figure of its memory is known.")]));
+    table.replaceChildren(isKnown ? drawSummary(app, summary) : "");
+    tools.hidden = !isKnown;
   }
   update();
   app.state.subscribe(["snapshot", "type", "unit", "all"], update);
@@ -75,7 +77,8 @@ function drawBar(app, summary, name, title, scale) {
   const total = summary.column(name)[0] ?? null;
   const parts = listParts(summary, name).map((part) => drawPart(app, summary, name, part, scale));
   const bar = h("div", { class: "bar", role: "group", "aria-label": `${title} by type` }, parts);
-  const text = total === null ? "not known" : formatBytes(total, app.state.get("unit") ?? "auto");
+  const least = listPartial(summary, 0).has(name) ? AT_LEAST : "";
+  const text = total === null ? "not known" : `${least}${formatBytes(total, app.state.get("unit") ?? "auto")}`;
   return h(
     "div",
     { class: "bar-row" },
@@ -127,7 +130,7 @@ function isSummaryColumn(app, summary, name) {
 }
 
 function drawType(app, summary, columns, type, row) {
-  const partial = new Set((summary.column("partial")[row] ?? "").split(", "));
+  const partial = listPartial(summary, row);
   const cells = columns.map((column) => drawFigure(app, summary, column, row, type, partial));
   const chosen = app.state.get("type") === type;
   const name =
@@ -140,14 +143,19 @@ function drawType(app, summary, columns, type, row) {
   return h("tr", { class: kind, data: { type } }, h("th", { scope: "row" }, name), cells);
 }
 
+/** List the figures of a row of which not all is known: what is told is the least that it can be. */
+function listPartial(summary, row) {
+  return new Set((summary.column("partial")[row] ?? "").split(", "));
+}
+
 function drawFigure(app, summary, { name, unit }, row, type, partial) {
   const value = summary.column(name)[row];
   const applies = !(BLOCK_COLUMNS.has(name) && WITHOUT_BLOCKS.has(type));
   if (value === null && !applies)
     return h("td", { class: "number", title: "does not apply" }, NOT_APPLICABLE);
-  const least = partial.has(name);
+  const least = partial.has(name) && value !== null;
   const text = formatValue(value, unit, app.state.get("unit") ?? "auto");
   const title = `${explainValue(value, unit)}${least ? ", or more: not all of it is known" : ""}`;
   const zero = value === 0 ? " zero" : "";
-  return h("td", { class: `number${zero}`, title, data: { column: name } }, `${least ? "≥ " : ""}${text}`);
+  return h("td", { class: `number${zero}`, title, data: { column: name } }, `${least ? AT_LEAST : ""}${text}`);
 }

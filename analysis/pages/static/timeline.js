@@ -7,8 +7,11 @@ const TIME_METRICS = [
   ["committed", "Committed"],
   ["size", "Address space"],
 ];
-const METRIC_LIMITS = { total_ws: ["cgroup memory"], private: ["commit limit"], committed: ["commit limit"], size: ["RLIMIT_AS", "address space"] };
+/** The limits that count the figure which is drawn; those of other figures, or of the whole system, do not bind it. */
+const METRIC_LIMITS = { total_ws: ["cgroup memory"], size: ["RLIMIT_AS", "address space"] };
 const DRAG_SLOP = 5;
+const LOWEST_SHARE = 0.05;
+const ROUNDING = 1e-9; // what seconds lose as hours
 const TIME_HINT =
   "Click a moment to show its snapshot, drag from one to another to compare them. With the keyboard: arrow keys, " +
   "Enter shows the snapshot, Shift with arrow keys and Enter compares.";
@@ -120,7 +123,7 @@ class TimelineView {
       isTime,
       series: this.#series,
       limits: this.#listLimits(),
-      fit: total === null || !isTime ? null : fitLine(total, x, this.#series.totals),
+      fits: isTime ? this.#fitAll(x, total) : [],
       plateau: isTime ? (total?.plateau_s ?? null) : null,
       verdicts: new Map(types.map((type) => [type, this.#trendRow("type", type)?.verdict])),
       kept: snapshots.flatMap((id, at) => (page.snapshots[id].has_lists ? [at] : [])),
@@ -130,6 +133,16 @@ class TimelineView {
     this.stage.dataset.painted = this.#metric;
     this.#mark();
     this.more.replaceChildren(...this.#explain(clock));
+  }
+
+  /** Return the fitted lines: of the total, and of each type that moves; `number` is its place, null for the total. */
+  #fitAll(x, total) {
+    const { types, values, totals } = this.#series;
+    const rows = [[total, totals, null], ...types.map((type, number) => [this.#trendRow("type", type), values[number], number])];
+    return rows.flatMap(([row, known, number]) => {
+      const fit = row === null ? null : fitLine(row, x, known);
+      return fit === null ? [] : [{ ...fit, number }];
+    });
   }
 
   /** Return the row of the trend for what is drawn; null where that was not judged. */
@@ -144,7 +157,7 @@ class TimelineView {
   #listLimits() {
     const { limits } = this.#app.page.snapshots[this.#timeline.snapshots.at(-1)];
     return Array.from({ length: limits.rows }, (_, row) => limits.row(row))
-      .filter(({ limit, maximum }) => maximum !== null && METRIC_LIMITS[this.#metric].includes(limit))
+      .filter(({ limit, maximum }) => maximum !== null && METRIC_LIMITS[this.#metric]?.includes(limit))
       .map(({ limit, maximum }) => ({ name: limit, value: Number(maximum) }));
   }
 
@@ -301,15 +314,17 @@ class TimelineView {
   }
 }
 
-/** Return the fitted line of a trend: its slope goes through the median of what is left (Theil and Sen, 1968). */
-function fitLine({ slope, verdict, method, plateau_s: plateau, ...row }, x, totals) {
-  if (slope === null || method !== "all points" || !["growing", "shrinking"].includes(verdict)) return null;
+/** Return the fitted line of what moves: its slope through the median of what is left (Theil and Sen, 1968), or below
+    nearly all of it where only the lowest points were fitted. */
+function fitLine({ slope, verdict, method, fitted_s: start, ...row }, x, known) {
+  if (slope === null || start === null || !["growing", "shrinking"].includes(verdict)) return null;
   const perSecond = slope / 3600;
-  const from = plateau ?? x[0];
-  const rests = x.flatMap((place, at) => (place >= from && totals[at] !== null ? [totals[at] - perSecond * place] : []));
+  const from = start * (1 - ROUNDING);
+  const rests = x.flatMap((place, at) => (place >= from && known[at] !== null ? [known[at] - perSecond * place] : []));
   if (rests.length === 0) return null;
   const sorted = Float64Array.from(rests).sort();
-  return { slope: perSecond, offset: sorted[sorted.length >> 1], from, text: formatSlope({ slope, verdict, ...row }) };
+  const rank = method.startsWith("lower envelope") ? LOWEST_SHARE : 0.5;
+  return { slope: perSecond, offset: sorted[Math.floor(sorted.length * rank)], from, text: formatSlope({ slope, verdict, ...row }) };
 }
 
 /** Write a slope rounded to the nearest, as the verdicts do it: formatBytes cuts, as is right for a size. */
@@ -338,7 +353,7 @@ function makeVerdicts(app, trend) {
     h("th", { scope: "col", title: app.define("trend", name) }, text),
   );
   const table = h("table", { class: "data" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, body));
-  const place = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Verdicts" }, table);
+  const place = makeScroll("Verdicts", table);
   return h("details", {}, h("summary", {}, `Verdicts on ${formatCount(rows.length)} figures`), place);
 }
 

@@ -67,7 +67,7 @@ class TimelineChart {
     addEventListener("themechange", () => this.#draw());
   }
 
-  /** Show series: `x` places, `isTime`, `series`, `limits` ([{name, value}]), `fit` ({slope, offset, from, text}),
+  /** Show series: `x` places, `isTime`, `series`, `limits` ([{name, value}]), `fits` ([{slope, offset, from, text, number}]),
       `verdicts` by type, `kept` (places of snapshots that have lists), `plateau`. */
   show(shown) {
     this.#shown = shown;
@@ -110,9 +110,11 @@ class TimelineChart {
     if (this.#shown === null || width === 0) return;
     this.#plot?.destroy();
     const { x, series } = this.#shown;
-    this.colors = Object.fromEntries(["ink", "muted", "line", "surface", "accent", "bad", "chosen"].map((name) => [name, resolveColor(`var(--${name})`)]));
-    this.fills = series.types.map((type) => resolveColor(typeColor(type)));
-    this.inks = series.types.map((type) => resolveColor(typeInk(type)));
+    const names = ["ink", "muted", "line", "surface", "accent", "bad", "chosen"];
+    const colors = resolveColors(names.map((name) => `var(--${name})`));
+    this.colors = Object.fromEntries(names.map((name, at) => [name, colors[at]]));
+    this.fills = resolveColors(series.types.map(typeColor));
+    this.inks = resolveColors(series.types.map(typeInk));
     this.#plot = new uPlot(this.#options(width), [x, ...this.stacked.toReversed()], this.element);
   }
 
@@ -150,7 +152,7 @@ class TimelineChart {
     pen.clip();
     this.#drawLetters(plot, pen);
     this.#drawKept(plot, pen);
-    this.#drawFit(plot, pen);
+    this.#drawFits(plot, pen);
     for (const limit of this.#shown.limits) this.#drawLimit(plot, pen, limit);
     this.#drawMarks(plot, pen);
     pen.restore();
@@ -187,18 +189,30 @@ class TimelineChart {
     for (const at of this.#shown.kept) pen.fillRect(plot.valToPos(this.#shown.x[at], "x", true) - ratio / 2, bottom - 5 * ratio, ratio, 5 * ratio);
   }
 
-  #drawFit(plot, pen) {
-    const { fit, x, plateau } = this.#shown;
+  #drawFits(plot, pen) {
+    const { fits, plateau } = this.#shown;
     const ratio = devicePixelRatio || 1;
     if (plateau !== null) {
       this.#drawVertical(plot, pen, plot.valToPos(plateau, "x", true), this.colors.muted, [2, 4]);
       this.#drawText(pen, "warm-up ends", plot.valToPos(plateau, "x", true) + 5 * ratio, plot.bbox.top + 10 * ratio, "left");
     }
-    if (fit === null) return;
-    const points = [fit.from, x.at(-1)].map((place) => [plot.valToPos(place, "x", true), plot.valToPos(fit.offset + fit.slope * place, "y", true)]);
-    this.#drawLine(pen, ...points, this.colors.ink, [6, 4]);
-    const [middle, high] = [0, 1].map((side) => (points[0][side] + points[1][side]) / 2);
-    this.#drawText(pen, fit.text, middle, high - 14 * ratio, "center");
+    for (const fit of fits) this.#drawFit(plot, pen, fit);
+  }
+
+  /** Draw a fitted line: of a type upon what lies below its area. That of the total is labelled; types are in the legend. */
+  #drawFit(plot, pen, { from, offset, slope, text, number }) {
+    const ratio = devicePixelRatio || 1;
+    const { x } = this.#shown;
+    const below = number ? this.stacked[number - 1] : null;
+    const points = x.flatMap((place, at) => {
+      const ground = below === null ? 0 : below[at];
+      return place < from || ground === null ? [] : [[plot.valToPos(place, "x", true), plot.valToPos(ground + offset + slope * place, "y", true)]];
+    });
+    if (points.length < 2) return;
+    this.#drawLine(pen, points, this.colors.ink, number === null ? [6, 4] : [2, 3], number === null ? 1.5 : 1);
+    if (number !== null) return;
+    const [middle, high] = [0, 1].map((side) => (points[0][side] + points.at(-1)[side]) / 2);
+    this.#drawText(pen, text, middle, high - 14 * ratio, "center");
   }
 
   #drawLimit(plot, pen, { name, value }) {
@@ -206,8 +220,8 @@ class TimelineChart {
     const high = plot.valToPos(value, "y", true);
     const { left, width } = plot.bbox;
     if (high < plot.bbox.top) return;
-    this.#drawLine(pen, [left, high], [left + width, high], this.colors.bad, [8, 3]);
-    this.#drawText(pen, `${name} ${formatBytes(value)}`, left + width - 6 * ratio, high + 10 * ratio, "right");
+    this.#drawLine(pen, [[left, high], [left + width, high]], this.colors.bad, [8, 3]);
+    this.#drawText(pen, `limit: ${name} ${formatBytes(value)}`, left + width - 6 * ratio, high + 10 * ratio, "right");
   }
 
   #drawMarks(plot, pen) {
@@ -227,17 +241,16 @@ class TimelineChart {
 
   #drawVertical(plot, pen, place, color, dash, wide = 1.5) {
     const { top, height } = plot.bbox;
-    this.#drawLine(pen, [place, top], [place, top + height], color, dash, wide);
+    this.#drawLine(pen, [[place, top], [place, top + height]], color, dash, wide);
   }
 
-  #drawLine(pen, from, to, color, dash, wide = 1.5) {
+  #drawLine(pen, points, color, dash, wide = 1.5) {
     const ratio = devicePixelRatio || 1;
     pen.beginPath();
     pen.strokeStyle = color;
     pen.lineWidth = wide * ratio;
     pen.setLineDash(dash.map((length) => length * ratio));
-    pen.moveTo(...from);
-    pen.lineTo(...to);
+    for (const point of points) pen.lineTo(...point);
     pen.stroke();
     pen.setLineDash([]);
   }

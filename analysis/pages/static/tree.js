@@ -4,6 +4,7 @@
 const ALLOCATION = 0;
 const REGION = 1;
 const HOLE = 2;
+const LEFT_OUT = 3; // regions that a page does not list; the tree has none, the map shows where they are
 
 class Tree {
   #children;

@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from mmpscope.analysis.diffs.schema import DIFF_TYPES
-from mmpscope.analysis.pages.says import say_of_diff, say_of_room, say_of_snapshot
-from mmpscope.analysis.pages.schema import LIMITS
+from mmpscope.analysis.diffs.schema import DIFF_ROWS, DIFF_TYPES
+from mmpscope.analysis.free_schema import WINDOWS
+from mmpscope.analysis.pages.says import (
+    is_tight,
+    say_of_diff,
+    say_of_limits,
+    say_of_memory,
+    say_of_movers,
+    say_of_room,
+)
+from mmpscope.analysis.pages.schema import ROOM
 from mmpscope.analysis.schema import SUMMARY
 from mmpscope.analysis.tables import build_table
 
@@ -19,34 +27,30 @@ def _table(fields: Any, rows: list[Row]) -> Any:
     return build_table(fields, {f.name: [row.get(f.name) for row in rows] for f in fields}, len(rows))
 
 
-def _say(summary: list[Row], limits: list[Row]) -> str:
-    return say_of_snapshot(_table(SUMMARY, summary), _table(LIMITS, limits))
-
-
 TOTAL = {"type": "Total", "private": 100 * MIB}
 HEAP = {"type": "Heap", "private": 80 * MIB, "allocations": 3, "largest": 64 * MIB}
 
 
 def test_the_largest_type_is_named() -> None:
-    """Without a limit in sight, the type that most of the private memory is of stands out."""
-    assert _say([TOTAL, HEAP], []) == (
-        "private memory is 100 MiB, 80% of it Heap: 3 allocations, the largest of 64 MiB"
-    )
+    """The type that most of the private memory is of is named; a largest one of another figure is not."""
+    said = say_of_memory(_table(SUMMARY, [TOTAL, HEAP]))
+    assert said == "private memory is 100 MiB, 80% of it Heap in 3 allocations"
 
 
-def test_a_near_limit_goes_first() -> None:
+def test_a_near_limit_is_told() -> None:
     """Of limits that are used to nine tenths, the one that is used most is told, in its own unit."""
     limits = [
-        {"limit": "RLIMIT_AS", "used": 91, "maximum": 100, "unit": "bytes"},
+        {"limit": "RLIMIT_AS", "used": 91, "maximum": 100, "headroom": 9, "unit": "bytes"},
         {"limit": "mapping count", "used": 64_000, "maximum": 65_530, "headroom": 1_530, "unit": "mappings"},
-        {"limit": "cgroup", "used": 10, "maximum": None, "unit": "bytes"},
+        {"limit": "cgroup", "used": 10, "maximum": None, "headroom": None, "unit": "bytes"},
     ]
-    assert _say([TOTAL, HEAP], limits) == "mapping count is at 97.6% of its limit: 1,530 left of 65,530"
+    assert say_of_limits(limits) == "mapping count is at 97.6% of its limit: 1,530 left of 65,530"
+    assert say_of_limits(limits[2:]) is None
 
 
 def test_without_figures_none_is_made_up() -> None:
     """Where nothing is known of the memory, the sentence says that."""
-    assert _say([{"type": "Total"}], []) == "no figure of its memory is known"
+    assert say_of_memory(_table(SUMMARY, [{"type": "Total"}])) == "no figure of its memory is known"
 
 
 def test_growth_names_its_type() -> None:
@@ -73,20 +77,48 @@ def test_another_figure_that_moved_is_told() -> None:
     assert say_of_diff(_table(DIFF_TYPES, [{"type": "Total"}]), "private").endswith("is not known")
 
 
+def test_movers_are_named_by_what_they_are() -> None:
+    """Up to three changes of the figure are named, each by what it is and where."""
+    rows = [
+        {"word": "new", "type_b": "Private Data", "address_b": 0x7000, "private_delta": 16 * MIB},
+        {"word": "grown", "type_b": "Heap", "details_b": "[heap]", "private_delta": MIB},
+        {"word": "gone", "unit": "stacks of workers", "type_a": "Stack", "private_delta": -MIB},
+        {"word": "grown", "type_b": "Page Table", "private_delta": 4096},
+        {"word": "new", "type_b": "Shareable", "private_delta": 0},
+        {"word": "others", "rows": 3, "private_delta": 9 * MIB},
+    ]
+    said = say_of_movers(_table(DIFF_ROWS, rows), "private")
+    assert said == (
+        "new Private Data at 7000 +16 MiB, grown Heap [heap] +1 MiB, gone stacks of workers -1 MiB"
+    )
+    assert say_of_movers(_table(DIFF_ROWS, rows[4:]), "private") == ""
+
+
 @pytest.mark.parametrize(
     ("outcomes", "said"),
     [
-        (["fits", "fits"], "room for one more request of 4 MiB"),
-        (["fits", "does not fit"], "room for one more request of 1 MiB, not of 4 MiB (holes: 0)"),
-        (["fits", "cannot tell"], "room for one more request of 1 MiB, perhaps not of 4 MiB (holes: 0)"),
-        (["does not fit"], "no room for one more request of 1 MiB (holes: 0)"),
-        (["cannot tell"], "whether there is room for one more request cannot be told (holes: 0)"),
+        (["fits", "does not fit"], "one request of up to 1 MiB fits, a larger one does not (commit: 1)"),
+        (["fits", "cannot tell"], "one request of up to 1 MiB fits, a larger one perhaps (commit: 1)"),
+        (["does not fit"], "no request fits, not even one of a page (commit: 0)"),
+        (["cannot tell"], "whether one more request fits cannot be told (commit: 0)"),
     ],
 )
-def test_room_is_told_up_to_the_first_that_fails(outcomes: list[str], said: str) -> None:
-    """The largest request that fits is named, and the first that does not, with what stands against it."""
+def test_room_is_told_up_to_what_stands_against_it(outcomes: list[str], said: str) -> None:
+    """The largest request that fits is told to the byte, what stands against a larger one, and the hole."""
     rows = [
-        {"request": MIB << 2 * at, "outcome": outcome, "check": "holes", "reason": "0"}
+        {"upto": MIB << 2 * at, "outcome": outcome, "check": "commit", "reason": str(at)}
         for at, outcome in enumerate(outcomes)
     ]
-    assert say_of_room(rows) == said
+    windows = _table(WINDOWS, [{"window": "whole range", "largest": 8 * MIB}])
+    assert say_of_room(_table(ROOM, rows), windows) == f"{said}; the largest free block has 8 MiB"
+    assert say_of_room(_table(ROOM, rows), None) == said
+
+
+def test_a_small_request_that_fails_stands_out() -> None:
+    """Where a request of less than 64 MiB is sure to fail room is tight; what cannot be told is not."""
+    small, large = {"upto": 63 * MIB, "outcome": "fits"}, {"upto": 64 * MIB, "outcome": "fits"}
+    no, open_ = {"upto": 1 << 63, "outcome": "does not fit"}, {"upto": 1 << 63, "outcome": "cannot tell"}
+    assert is_tight([small, no])
+    assert is_tight([no])
+    assert not is_tight([large, no])
+    assert not is_tight([small, open_])

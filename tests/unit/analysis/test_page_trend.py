@@ -27,7 +27,7 @@ def test_verdicts_are_those_of_trend(read: ReadPage) -> None:
     page = read.page
     told = json.loads(run_mmp("trend", LEAK, "--json").out)
     [trend] = page["trends"]
-    assert trend["sentence"] == told["series"][0]["sentence"] == page["says"][0]
+    assert trend["sentence"] == told["series"][0]["sentence"] == page["says"]
     rows = list_rows(trend["rows"], page["texts"])
     assert [(r["scope"], r["name"], r["verdict"], r["last"]) for r in rows] == [
         (r["scope"], r["name"], r["verdict"], r["last"]) for r in told["rows"]
@@ -56,7 +56,7 @@ def test_what_grows_is_shown_before_what_is_longer(tmp_path: Path) -> None:
     page = read_page(run_mmp("report", flat, grown).out).page
     shown = page["snapshots"][page["shown"]]
     assert shown["head"]["pid"] == 6
-    assert page["says"][0].startswith("growing")
+    assert page["says"].startswith("growing")
     assert [(each["a"], each["b"]) for each in page["diffs"]] == [(40, page["shown"])]
 
 
