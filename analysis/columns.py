@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from mmpscope.formats.errors import CorruptError
+from mmpscope.formats.model import Table
 from numpy.typing import NDArray
 
 __all__ = ["Bools", "Codes", "Numbers", "RawColumns", "Text", "Uints", "read_dictionary"]
@@ -63,6 +64,11 @@ class Numbers:
     def cleared(self) -> Numbers:
         """Return the same numbers with 0 where unknown: what was reckoned with them left something there."""
         return self if self.known is None else Numbers(self.values * self.known, self.known)
+
+    def cut(self, rows: slice) -> Numbers:
+        """Return the numbers of a stretch of rows."""
+        known = None if self.known is None else self.known[rows]
+        return Numbers(self.values[rows], None if known is None or known.all() else known)
 
     def take(self, rows: NDArray[np.int64]) -> Numbers:
         """Return the numbers of some rows."""
@@ -163,7 +169,12 @@ class Text:
 
 
 class RawColumns:
-    """Columns of a table by name; a column that is not there is all unknown."""
+    """Columns of a table by name; a column that is not there is all unknown.
+
+    ``encoded`` is the table as it is stored, of columns that are decoded when they are asked for.
+    """
+
+    encoded: Table | None = None
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
@@ -242,9 +253,20 @@ class RawColumns:
             raise CorruptError(f"it holds {array.type} in place of text", field=name)
         return read_dictionary(array)
 
-    def adopt(self, name: str, text: Text) -> None:
-        """Take a column of text that was read already, unless there is one."""
-        self._texts.setdefault(name, text)
+    def find_numbers(self, name: str) -> Numbers | None:
+        """Return a column of numbers if it was read already."""
+        return self._numbers.get(name)
+
+    def find_text(self, name: str) -> Text | None:
+        """Return a column of text if it was read already."""
+        return self._texts.get(name)
+
+    def adopt(self, name: str, column: Numbers | Text) -> None:
+        """Take a column that was read already, unless there is one."""
+        if isinstance(column, Text):
+            self._texts.setdefault(name, column)
+        else:
+            self._numbers.setdefault(name, column)
 
 
 def read_dictionary(array: pa.DictionaryArray) -> Text:

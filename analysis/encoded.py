@@ -21,20 +21,20 @@ class EncodedColumns(RawColumns):
     def __init__(self, table: Table) -> None:
         super().__init__(_NOTHING)
         self.rows = table.rows
-        self._encoded = table
+        self.encoded = self._encoded = table
         self._decoder = TableDecoder(table)
-        self._names = frozenset(
-            name
-            for name, column in table.columns.items()
-            if (_is_known(column) if column.of is None and column.by is None else self._is_known(name))
-        )
+        columns = table.columns
+        if all(map(_is_known, columns.values())):  # nearly always: then those are known that they refer to
+            self._names = frozenset(columns)
+        else:
+            self._names = frozenset(filter(self._is_known, columns))
 
     @cached_property
     def table(self) -> pa.Table:
         """All of them in Arrow, as `decode_table` gives them."""
         return decode_table(self._encoded)
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[tuple[str, str], ...]:
         """The columns in the order of the file, each with its type as it is stored: nothing is decoded."""
         columns = self._encoded.columns.items()
@@ -71,6 +71,6 @@ class EncodedColumns(RawColumns):
 def _is_known(column: Column) -> bool:
     if column.type not in ENCODINGS.get(column.enc, ()):
         return False
-    return (column.values is None or _is_known(column.values)) and (
-        column.ends is None or _is_known(column.ends)
-    )
+    if column.values is None and column.ends is None:
+        return True
+    return all(_is_known(inner) for inner in (column.values, column.ends) if inner is not None)

@@ -114,7 +114,7 @@ class Images:
         next_start = np.append(layout.start, _TOP)[np.searchsorted(layout.end, starts, side="right")]
         absent = module[executable & (starts < ends) & (ends <= next_start)]
         in_core = self.module[rights.writable & ~rights.has_sharing & (self.module >= 0)]
-        return np.intersect1d(absent, in_core)
+        return np.unique(absent[np.isin(absent, in_core)])
 
     @cached_property
     def elf(self) -> Bools:

@@ -13,11 +13,12 @@ from mmpscope.analysis.extent import ALL, find_extent
 from mmpscope.analysis.facts import get_number
 from mmpscope.analysis.schema import GATE
 from mmpscope.analysis.space import is_like_linux
+from mmpscope.formats.model import Capture
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["TOLERANCE", "MappingCount", "count_mappings", "find_counted"]
+__all__ = ["TOLERANCE", "MappingCount", "count_mappings", "find_counted", "read_mapping_limit"]
 
 TOLERANCE = 2
 """How far our count may be from the kernel's own (F33).
@@ -58,4 +59,9 @@ def count_mappings(snapshot: LoadedSnapshot) -> MappingCount:
         return MappingCount(None, None, applies=False)
     is_known = find_extent(snapshot).shown == ALL
     counted = int(np.count_nonzero(snapshot.classified.counted)) if is_known else None
-    return MappingCount(counted, get_number(snapshot.capture.system, "max_map_count"))
+    return MappingCount(counted, read_mapping_limit(snapshot.capture))
+
+
+def read_mapping_limit(capture: Capture) -> int | None:
+    """Read vm.max_map_count, the system's limit on the mappings of a process; None where it is unknown."""
+    return get_number(capture.system, "max_map_count")

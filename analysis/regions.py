@@ -76,7 +76,7 @@ class Regions:
         """Figures, blocks and allocations by type; of a type that has no region there is none."""
         if self._found.sums is not None:
             return self._found.sums
-        return sum_regions(self.columns, SUMMED, np.zeros(self.layout.rows, np.int64), 1)[0]
+        return sum_regions(self.columns, SUMMED, np.zeros(self.layout.rows, np.int64), 1).list_rows(0)
 
     @cached_property
     def told(self) -> Text:

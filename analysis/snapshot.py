@@ -54,6 +54,7 @@ class LoadedSnapshot:
         self.entry = entry
         self.rules = tuple(rules)
         self._read = read
+        self._classify: Callable[[LoadedSnapshot], Regions] = build_regions
         self._decoded: dict[str, RawColumns] = {}
 
     def __repr__(self) -> str:
@@ -121,7 +122,11 @@ class LoadedSnapshot:
     @cached_property
     def classified(self) -> Regions:
         """The regions with what was found on the way to them: geometry and classes."""
-        return build_regions(self)
+        return self._classify(self)
+
+    def classify_by(self, classify: Callable[[LoadedSnapshot], Regions]) -> None:
+        """Have the regions classified by another way, when they are asked for (stacking.py)."""
+        self._classify = classify
 
     @cached_property
     def holes(self) -> Holes:

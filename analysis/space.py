@@ -26,6 +26,7 @@ __all__ = [
     "has_address_space",
     "is_like_linux",
     "is_windows",
+    "judge_usable_range",
     "read_bits",
 ]
 
@@ -78,7 +79,12 @@ def find_usable_range(process: Facts, capture: Capture, regions: RawColumns) -> 
 
     It is widened to the regions that lie outside: root may map below mmap_min_addr. Gate areas do not count.
     """
-    low, high = _find_extent(regions)
+    return judge_usable_range(process, capture, _find_extent(regions))
+
+
+def judge_usable_range(process: Facts, capture: Capture, extent: tuple[int, int]) -> UsableRange:
+    """Return the range as `find_usable_range` does; ``extent`` is where regions begin and end."""
+    low, high = extent
     start, end, source = _read_range(process) or _assume_range(process, capture, high)
     if low < start or high > end:
         source += ", widened to the regions outside"

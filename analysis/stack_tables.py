@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
+from mmpscope.analysis.joined import Joined
 from mmpscope.analysis.layout import Rows
 from mmpscope.analysis.modules import list_modules
 from mmpscope.analysis.regions import Regions
-from mmpscope.analysis.stacking import Joined, Stack, classify_together, find_slots, move_back
+from mmpscope.analysis.stacking import Stack, classify_together, find_slots, move_back
 from mmpscope.analysis.threads import list_threads
 
 if TYPE_CHECKING:
@@ -51,18 +52,18 @@ class StackTables:
     stated_allocations: pa.Table | None = None
 
     def __init__(self, stack: Stack) -> None:
-        self._stack = stack
+        self.stack = stack
         self._decoded: dict[str, Joined] = {}
 
     @property
     def classified(self) -> Regions:
         """The regions with what was found on the way to them."""
-        return self._stack.classified
+        return self.stack.classified
 
     @property
     def regions(self) -> pa.Table:
         """schema.REGIONS, then the raw columns."""
-        return self._stack.classified.table
+        return self.stack.classified.table
 
     @cached_property
     def threads(self) -> pa.Table:
@@ -77,24 +78,24 @@ class StackTables:
     def decode_raw(self, name: str) -> RawColumns:
         """Return one raw table of all, with what stands in the files."""
         if name not in self._decoded:
-            self._decoded[name] = Joined([part.snapshot.decode_raw(name) for part in self._stack.parts])
+            self._decoded[name] = Joined([part.snapshot.decode_raw(name) for part in self.stack.parts])
         return self._decoded[name]
 
     @property
     def slot(self) -> Rows:
         """The number in the stack of the snapshot of each region."""
-        return self._stack.slot
+        return self.stack.slot
 
     @property
     def has_odd_text(self) -> bool:
         """Whether some text is no UTF-8; each snapshot then has columns that others have not."""
-        raw = (self._stack.classified.layout.raw, *self._decoded.values())
+        raw = (self.stack.classified.layout.raw, *self._decoded.values())
         return any(columns.has_odd_text for columns in raw)
 
     def list_all(self) -> Mapping[str, Stacked]:
         """Return regions, threads and modules at the addresses of the processes; the label is empty."""
         modules = find_slots(RawColumns(self.modules).numbers("address").values)
-        counts = [part.snapshot.decode_raw("threads").rows for part in self._stack.parts]
+        counts = [part.snapshot.decode_raw("threads").rows for part in self.stack.parts]
         return {
             "regions": _move(self.regions, self.slot, ("address", "allocation")),
             "threads": _move(self.threads, np.repeat(np.arange(len(counts)), counts), ("stack",)),

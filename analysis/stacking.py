@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from mmpscope.analysis.classify import Classes, Search, Surroundings
 from mmpscope.analysis.classify_linux import LinuxClassifier
-from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints, read_dictionary
+from mmpscope.analysis.columns import Bools, Numbers, RawColumns, Text, Uints
 from mmpscope.analysis.families import find_family
 from mmpscope.analysis.family_linux import FAMILY
 from mmpscope.analysis.images import Images
+from mmpscope.analysis.joined import Joined
 from mmpscope.analysis.layout import Layout, Names, Rows
 from mmpscope.analysis.regions import (
     SUMMED,
@@ -35,14 +35,13 @@ from mmpscope.analysis.regions import (
 from mmpscope.analysis.rights import Rights
 from mmpscope.analysis.schema import GATE, TYPES
 from mmpscope.analysis.stacks import find_by_shape
-from mmpscope.analysis.tables import TEXT
-from mmpscope.analysis.type_sums import sum_regions
+from mmpscope.analysis.type_sums import SlotSums, sum_regions
 from mmpscope.formats.errors import FormatError
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["Joined", "Part", "Stack", "classify_together", "find_slots", "move_back"]
+__all__ = ["Part", "Stack", "classify_together", "find_slots", "move_back"]
 
 _SLOT = 1 << 48
 """Bytes for each process: user space ends at 2^47 or 2^48, but for the large addresses of five levels."""
@@ -54,15 +53,12 @@ _IN_SLOT = np.uint64(_SLOT - 1)
 _MOST_PARTS = 1 << 12
 _NO_LIMIT = (1 << 64) - 1
 _NO_COUNT = -1
-_NOTHING = pa.table({})
-_TEXTS = ("text", str(TEXT))
 
 
 @dataclass(frozen=True)
-class Part:
-    """One snapshot of a stack: its raw columns and surroundings, and its ranges."""
+class _Piece:
+    """The raw columns and surroundings of a snapshot of a stack, and its ranges."""
 
-    snapshot: LoadedSnapshot
     raw: RawColumns
     around: Surroundings
     start: Uints
@@ -70,14 +66,22 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Part(_Piece):
+    """One snapshot of a stack."""
+
+    snapshot: LoadedSnapshot
+
+
+@dataclass(frozen=True)
 class Stack:
     """Snapshots that were classified as one; ``classified`` has them at addresses that they do not have.
 
-    ``slot`` is the number of the snapshot of each region among ``parts``.
+    ``slot`` is the number of the snapshot of each region among ``parts``, by which ``sums`` are, too.
     """
 
     parts: Sequence[Part]
     slot: Rows
+    sums: SlotSums
     classified: Regions
 
 
@@ -86,6 +90,7 @@ def classify_together(snapshots: Sequence[LoadedSnapshot]) -> list[Stack]:
 
     A snapshot that cannot be read is left alone as well: it says so to whoever asks it.
     """
+    _read_ahead(snapshots)
     alike: dict[Hashable, list[Part]] = {}
     for snapshot in snapshots:
         try:
@@ -114,6 +119,25 @@ def move_back(addresses: Numbers, slot: Rows, *, ends: bool = False) -> Numbers:
     return Numbers(values + top * (_HIGH - _LOW), addresses.known).cleared()
 
 
+_LOOKED_AT = {"regions": ("start", "size"), "modules": ("high", "inode"), "segments": ("module",)}
+"""The columns of raw tables that tell whether a snapshot has a place in a stack."""
+
+
+def _read_ahead(snapshots: Sequence[LoadedSnapshot]) -> None:
+    """Decode together what `_prepare` looks at; what is damaged says so when it is asked alone."""
+    for name, columns in _LOOKED_AT.items():
+        alike: dict[Hashable, list[RawColumns]] = {}
+        for snapshot in snapshots:
+            with suppress(FormatError):
+                table = snapshot.decode_raw(name)
+                alike.setdefault(table.kinds, []).append(table)
+        for tables in alike.values():
+            joined = Joined(tables)
+            for column in columns:
+                with suppress(FormatError):
+                    joined.numbers(column)
+
+
 def _prepare(snapshot: LoadedSnapshot) -> Part | None:
     """Take what a stack needs of a snapshot; None where it has no place in one."""
     raw = snapshot.raw_columns
@@ -126,7 +150,7 @@ def _prepare(snapshot: LoadedSnapshot) -> Part | None:
     fits = (low | high).all() and (modules.numbers("high").values <= _LOW).all()
     if not fits or (owners >= modules.rows).any():
         return None
-    return Part(snapshot, raw, around, start, end)
+    return Part(raw, around, start, end, snapshot)
 
 
 def _find_key(part: Part) -> Hashable:
@@ -150,69 +174,18 @@ def _classify_stack(parts: Sequence[Part]) -> Stack:
     found = classify_regions(_STACKED, layout, around, parts[0].snapshot.rules)
     columns = gather_columns(layout, found)
     sums = sum_regions(columns, SUMMED, slot, len(parts))
-    knife = _Knife(layout, found, np.cumsum([0, *sizes]), _count_before(parts, "modules"))
-    threads = _count_before(parts, "threads")
+    knife = _Knife(parts, layout, found, sums)
     for number, part in enumerate(parts):
-        thread_rows = found.classes.thread_rows[threads[number] : threads[number + 1]]
-        own, cut = knife.cut(number, part, thread_rows)
-        cut = cut._replace(sums=sums[number])
-        part.snapshot.classified = make_regions(part.snapshot, FAMILY, part.around, own, cut)
+        part.snapshot.classify_by(partial(knife.cut, number))
     counted = ~found.classes.subtype.equals(GATE)
     names = ("", parts[0].snapshot.rules_version)
-    return Stack(parts, slot, Regions(columns, found.classes, layout, counted, FAMILY, around, found, names))
+    regions = Regions(columns, found.classes, layout, counted, FAMILY, around, found, names)
+    return Stack(parts, slot, sums, regions)
 
 
 def _count_before(parts: Sequence[Part], table: str) -> list[int]:
     counts = [getattr(part.around, table).rows for part in parts]
     return [int(count) for count in np.cumsum([0, *counts])]
-
-
-class Joined(RawColumns):
-    """Columns of several tables below each other; ``made`` take the place of some of them."""
-
-    def __init__(self, parts: Sequence[RawColumns], made: Mapping[str, Numbers] | None = None) -> None:
-        super().__init__(_NOTHING)
-        self.rows = sum(part.rows for part in parts)
-        self._parts = parts
-        self._names = parts[0].names
-        self._numbers = dict(made or {})
-        self._arrays: dict[str, pa.Array] = {}
-
-    @cached_property
-    def table(self) -> pa.Table:
-        """All columns in Arrow, as they are stored."""
-        columns = {
-            name: self.text(name).to_arrow() if kind in _TEXTS else self._get(name)
-            for name, kind in self._parts[0].kinds
-        }
-        return pa.table(columns) if columns else pa.table({"none": pa.nulls(self.rows)}).select([])
-
-    @property
-    def has_odd_text(self) -> bool:
-        """Whether one of them has text whose exact bytes stand in a column of their own."""
-        return any(part.has_odd_text for part in self._parts)
-
-    def _get(self, name: str) -> pa.Array:
-        if name not in self._arrays:
-            self._arrays[name] = pa.concat_arrays([part.array(name) for part in self._parts])
-        return self._arrays[name]
-
-    def _read_text(self, name: str) -> Text:
-        """Read each distinct text once; each part then has its rows of that, and reads none of its own."""
-        arrays = [part.array(name) for part in self._parts]
-        if not all(pa.types.is_dictionary(array.type) for array in arrays):
-            arrays = [part.text(name).to_arrow() for part in self._parts]  # CorruptError where it is no text
-        joined = read_dictionary(pa.chunked_array(arrays).unify_dictionaries().combine_chunks())
-        ends = np.cumsum([part.rows for part in self._parts]).tolist()
-        for part, end in zip(self._parts, ends, strict=True):
-            part.adopt(name, Text(joined.codes[end - part.rows : end], joined.values))
-        return joined
-
-
-def _normalize(numbers: Numbers) -> Numbers:
-    """Write that all is known as it is written elsewhere."""
-    known = numbers.known
-    return Numbers(numbers.values) if known is not None and len(known) and known.all() else numbers
 
 
 @dataclass(frozen=True)
@@ -296,30 +269,36 @@ _STACKED = replace(FAMILY, classifier=_StackedClassifier)
 
 
 class _Knife:
-    """Cuts what was found about a stack into what each part would have found alone."""
+    """Cuts what was found about a stack into what each part would have found alone.
 
-    def __init__(self, layout: Layout, found: Found, edges: Rows, modules: Sequence[int]) -> None:
+    It refers to no snapshot: each refers to it, and is to go with the last who asks it.
+    """
+
+    def __init__(self, parts: Sequence[Part], layout: Layout, found: Found, sums: SlotSums) -> None:
+        self._parts = [_Piece(part.raw, part.around, part.start, part.end) for part in parts]
         self._layout = layout
         self._found = found
-        self._edges = [int(edge) for edge in edges]
-        self._modules = modules
+        self._sums = sums
+        self._edges = [int(edge) for edge in np.cumsum([0, *(part.raw.rows for part in parts)])]
+        self._modules = _count_before(parts, "modules")
+        self._threads = _count_before(parts, "threads")
 
-    def cut(self, number: int, part: Part, thread_rows: Rows) -> tuple[Layout, Found]:
-        """Return layout and findings of one part."""
+    def cut(self, number: int, snapshot: LoadedSnapshot) -> Regions:
+        """Return what was found of one part, whose snapshot this is."""
+        part = self._parts[number]
         begin, end = self._edges[number : number + 2]
         rows = slice(begin, end)
         rights = Rights(**{f.name: getattr(self._layout.rights, f.name)[rows] for f in fields(Rights)})
         names = Names(part.raw.text("path"), self._layout.is_pseudo[rows])
         layout = Layout(part.raw, part.start, part.end, rights, names)
-        figures = {
-            name: _normalize(Numbers(n.values[rows], None if n.known is None else n.known[rows]))
-            for name, n in self._found.figures.items()
-        }
+        figures = {name: numbers.cut(rows) for name, numbers in self._found.figures.items()}
+        thread_rows = self._found.classes.thread_rows[slice(*self._threads[number : number + 2])]
         own = thread_rows - begin * (thread_rows >= 0)
         classes = self._cut_classes(number, layout, part, own)
-        return layout, Found(classes, figures, self._found.faults.cut(begin, end))
+        found = Found(classes, figures, self._found.faults.cut(begin, end), self._sums.list_rows(number))
+        return make_regions(snapshot, FAMILY, part.around, layout, found)
 
-    def _cut_classes(self, number: int, layout: Layout, part: Part, thread_rows: Rows) -> Classes:
+    def _cut_classes(self, number: int, layout: Layout, part: _Piece, thread_rows: Rows) -> Classes:
         classes, rows = self._found.classes, slice(*self._edges[number : number + 2])
         base, module = Numbers(classes.allocation[rows]), classes.module[rows]
         return replace(

@@ -20,11 +20,12 @@ from mmpscope.analysis.untold import find_untold
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["Summary", "sum_rows", "sum_up", "summarize"]
+__all__ = ["PAGE_TABLE_FIGURES", "Summary", "read_page_table", "sum_rows", "sum_up", "summarize"]
 
 _FREE, _UNUSABLE, _PAGE_TABLE = "Free", "Unusable", "Page Table"
 _OUTSIDE = (_PAGE_TABLE, _UNUSABLE)
-_PAGE_TABLE_FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
+PAGE_TABLE_FIGURES = ("size", "committed", "private", "total_ws", "private_ws")
+"""The figures that page tables have: all of them is private and resident."""
 _FIGURES = ("size", *COUNTERS)
 _SUMMED = (*_FIGURES, "blocks", "allocations")
 _LeftOut = dict[str, set[str]]
@@ -82,7 +83,7 @@ def _sum_regions(snapshot: LoadedSnapshot, *, is_whole: bool) -> tuple[dict[str,
     absent = {**dict.fromkeys(_SUMMED, 0), "largest": 0} if is_whole else {}
     rows = {name: TypeSums({**absent}, set()) for name in TYPES} | of_regions
     rows |= _sum_holes(snapshot) if is_whole else {name: _make_hole(None) for name in (_UNUSABLE, _FREE)}
-    rows[_PAGE_TABLE] = _read_page_table(snapshot)
+    rows[_PAGE_TABLE] = _make_page_table(snapshot)
     total, left_out = _add_up({name: row for name, row in rows.items() if name != _FREE})
     _forget_unknown(total, of_regions)
     if not is_whole:
@@ -101,7 +102,7 @@ def _take_totals(snapshot: LoadedSnapshot) -> tuple[dict[str, TypeSums], _LeftOu
     """
     stated = read_totals(snapshot)
     rows = {name: TypeSums(stated.get(name, {}), set()) for name in TYPES}
-    outside = {_PAGE_TABLE: _read_page_table(snapshot), _UNUSABLE: _make_hole(None)}
+    outside = {_PAGE_TABLE: _make_page_table(snapshot), _UNUSABLE: _make_hole(None)}
     if outside[_PAGE_TABLE].values["size"] is not None:
         rows[_PAGE_TABLE] = outside[_PAGE_TABLE]
     for name in stated.keys() & outside.keys():
@@ -181,7 +182,7 @@ def _sum(values: np.ndarray) -> int:
     return int(values.sum(dtype=np.uint64))
 
 
-def _read_page_table(snapshot: LoadedSnapshot) -> TypeSums:
+def read_page_table(snapshot: LoadedSnapshot) -> int | None:
     """Read the size of the page tables as the source has it (VMMap), else from the status of Linux.
 
     There it is VmPTE, and VmPMD, which Linux 4.0 to 4.14 counted apart.
@@ -191,7 +192,12 @@ def _read_page_table(snapshot: LoadedSnapshot) -> TypeSums:
     if size is None and (size := get_number(status, "VmPTE")) is not None:
         size += get_number(status, "VmPMD") or 0
         size = size if size < 1 << 64 else None
-    return TypeSums({**dict.fromkeys(COUNTERS, 0), **dict.fromkeys(_PAGE_TABLE_FIGURES, size)}, set())
+    return size
+
+
+def _make_page_table(snapshot: LoadedSnapshot) -> TypeSums:
+    size = read_page_table(snapshot)
+    return TypeSums({**dict.fromkeys(COUNTERS, 0), **dict.fromkeys(PAGE_TABLE_FIGURES, size)}, set())
 
 
 def _add_up(rows: Mapping[str, TypeSums]) -> tuple[TypeSums, _LeftOut]:

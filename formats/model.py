@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["REDACTION", "Capability", "Capture", "Column", "Fact", "Facts", "Snapshot", "Table"]
 
@@ -52,8 +52,7 @@ class Table:
     columns: dict[str, Column]
 
 
-@dataclass(frozen=True)
-class Capability:
+class Capability(NamedTuple):
     """Whether one source or column could be had: the reason behind a null.
 
     ``state`` is ok, partial, unavailable, skipped or not applicable; ``code`` an errno or Win32 error code.

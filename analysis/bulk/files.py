@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -92,7 +93,7 @@ def hash_again(location: str) -> str | None:
 def _read_ahead(file: InputFile, opened: ExitStack) -> tuple[BinaryIO, str]:
     stream = _open(file, opened)
     try:
-        head = stream.read(_AHEAD_BYTES + 1)
+        head = _read_head(stream)
         if len(head) <= _AHEAD_BYTES or not stream.seekable():
             whole = head if len(head) <= _AHEAD_BYTES else head + stream.read()
             return io.BytesIO(whole), hashlib.sha256(whole).hexdigest()
@@ -102,6 +103,18 @@ def _read_ahead(file: InputFile, opened: ExitStack) -> tuple[BinaryIO, str]:
     except OSError as error:
         raise _explain(file.path, error) from error
     return stream, digest.hexdigest()
+
+
+def _read_head(stream: BinaryIO) -> bytes:
+    """Read one byte more than is read ahead at most; first what the file has, as Python makes room for all."""
+    try:
+        size = min(os.fstat(stream.fileno()).st_size, _AHEAD_BYTES)
+    except (OSError, AttributeError):  # what has no file behind it
+        size = 0
+    head = stream.read(size + 1) if size else b""
+    if 0 < len(head) <= size:
+        return head
+    return head + stream.read(_AHEAD_BYTES + 1 - len(head))  # it has grown since, or nobody knows its size
 
 
 def _open(file: InputFile, opened: ExitStack) -> BinaryIO:

@@ -12,25 +12,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from mmpscope.analysis.extent import ALL, SOME, TOTALS, Extent, find_extent
-from mmpscope.analysis.facts import as_number, get_map, get_number, show_fact
+from mmpscope.analysis.extent import ALL, Extent, find_extent
 from mmpscope.analysis.fragmentation import measure_external
-from mmpscope.analysis.identity import identify
 from mmpscope.analysis.intervals import measure_coverage
 from mmpscope.analysis.layout import Rows
 from mmpscope.analysis.mapping_count import MappingCount, count_mappings
+from mmpscope.analysis.measures.captures import NEEDED, SHOWN, count_threads, name_lacks, read_facts
 from mmpscope.analysis.measures.limits import list_limits
 from mmpscope.analysis.measures.piles import Pile, join_like, name_rows, rank
 from mmpscope.analysis.measures.schema import CAPTURES, LIMITS, MEASURES, SUMMARIES
+from mmpscope.analysis.measures.stacked import measure_stack
 from mmpscope.analysis.measures.units import list_cohorts, list_names, read_units
-from mmpscope.analysis.measures.versions import find_version
 from mmpscope.analysis.schema import TYPES
 from mmpscope.analysis.summary import sum_rows
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.totals import TOTAL
 from mmpscope.analysis.type_sums import TypeSums
 from mmpscope.formats.errors import FormatError
-from mmpscope.formats.model import Fact
 
 if TYPE_CHECKING:
     from mmpscope.analysis.regions import Described
@@ -39,9 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Gatherer", "Measures", "join_measures", "measure"]
 
-_SHOWN = {ALL: "all regions", SOME: "some regions", TOTALS: "totals"}
-_NEEDED = ("size", "committed", "private", "total_ws")
-"""The figures without which a snapshot is not complete."""
 _HOLES = ("free_size", "largest_free", "free_blocks", "external_fragmentation")
 
 
@@ -90,6 +85,7 @@ class Gatherer:
             for name, columns in MEASURES.items()
             if name not in _OF_UNITS
         }
+        self._stacked: dict[str, list[tuple[pa.Table, Rows]]] = {name: [] for name in self._rows}
         self._numbers: dict[str, list[int]] = {name: [] for name in self._rows}
         self._units = {name: Pile() for name in _OF_UNITS}
 
@@ -101,7 +97,7 @@ class Gatherer:
     def add_all(
         self,
         snapshots: Sequence[tuple[LoadedSnapshot, str]],
-        stacks: Iterable[tuple[StackTables, Rows]] = (),
+        stacks: Sequence[tuple[StackTables, Rows]] = (),
     ) -> dict[int, FormatError]:
         """Measure snapshots with their ids; return what is wrong with those that fail, and are not kept.
 
@@ -110,9 +106,10 @@ class Gatherer:
         before, errors = len(self._ids), dict[int, FormatError]()
         self._ids += [snapshot_id for _, snapshot_id in snapshots]
         alone = self._add_stacks(stacks, before, len(snapshots))
+        measured = self._measure_stacks(stacks, before)
         for place, (snapshot, _) in enumerate(snapshots):
             try:
-                found = self._measure(snapshot)
+                found = {} if place in measured else self._measure(snapshot)
                 if place in alone:
                     self._add_units(snapshot, np.array([before + place]), None)
             except FormatError as error:
@@ -139,6 +136,20 @@ class Gatherer:
                 continue
             alone.difference_update(places.tolist())
         return alone
+
+    def _measure_stacks(self, stacks: Iterable[tuple[StackTables, Rows]], before: int) -> set[int]:
+        """Measure stack by stack what can be; return the places of the snapshots that are measured."""
+        measured = set[int]()
+        for tables, places in stacks:
+            try:
+                found = measure_stack(tables.stack, self._wanted)
+            except FormatError:  # one of them is damaged; each is asked alone
+                continue
+            if found is not None:
+                measured.update(places.tolist())
+                for name, (table, slot) in found.items():
+                    self._stacked[name].append((table, before + places[slot]))
+        return measured
 
     def _add_units(self, described: Described, numbers: Rows, slot: Rows | None) -> None:
         """Measure the units of one snapshot, or of a stack: ``slot`` tells whose each region is."""
@@ -175,6 +186,8 @@ class Gatherer:
             piles[name] = Pile()
             made = build_table(MEASURES[name][1:], rows, len(self._numbers[name]))
             piles[name].add(made, np.array(self._numbers[name], np.int64))
+            for table, each in self._stacked[name]:
+                piles[name].add(table, each)
         ranks = rank([number for number, _ in kept], len(self._ids))
         return Measures(**{name: _finish(name, piles[name].take(ranks), ids) for name in MEASURES})
 
@@ -199,13 +212,13 @@ def _read_capture(
 ) -> Columns:
     extent = find_extent(snapshot)
     values = {
-        **_read_facts(snapshot),
+        **read_facts(snapshot),
         **_judge(extent, sums),
         **_show_sums(sums[TOTAL]),
         **holes,
         "mappings": count.count,
         "mappings_limit": count.limit,
-        "threads": _count_threads(snapshot),
+        "threads": count_threads(snapshot),
         "modules": _count_modules(snapshot) if extent.shown == ALL else None,
     }
     return {field.name: [values[field.name]] for field in CAPTURES[1:]}
@@ -217,51 +230,23 @@ def _measure_mapped(snapshot: LoadedSnapshot, holes: Mapping[str, object]) -> in
     return high - low - free if isinstance(free, int) else None
 
 
-def _read_facts(snapshot: LoadedSnapshot) -> dict[str, object]:
-    host, process, moment = snapshot.capture.host, snapshot.process, snapshot.moment
-    identity = identify(snapshot)
-    return {
-        "input": snapshot.label,
-        "host_id": identity.host,
-        "hostname": show_fact(host.get("hostname")),
-        "os": show_fact(host.get("os")),
-        "kernel": show_fact(host.get("kernel")),
-        "boot_id": identity.boot,
-        "pid_namespace": as_number(identity.pid_namespace),
-        "pid": as_number(identity.pid),
-        "start_time": as_number(identity.start_time),
-        "name": show_fact(process.get("name")),
-        "exe": show_fact(process.get("exe")),
-        "version": find_version(snapshot),
-        "time_ns": _as_time(moment.get("time_ns")),
-        "mono_ns": _as_time(moment.get("mono_ns")),
-        "page_size": snapshot.page_size,
-        "map_moved": moved if isinstance(moved := moment.get("map_moved"), bool) else None,
-    }
-
-
-def _as_time(fact: Fact) -> int | None:
-    return fact if type(fact) is int and -(1 << 63) <= fact < 1 << 63 else None
-
-
 def _judge(extent: Extent, sums: Mapping[str, TypeSums]) -> dict[str, object]:
     """Tell how much the source lists, and what is missing.
 
     A type of which the source tells nothing at all, as Windows of page tables, makes nothing incomplete.
     """
     told = [row for name, row in sums.items() if name != TOTAL and row.values.get("size") is not None]
-    unknown = [name for name in _NEEDED if sums[TOTAL].values.get(name) is None]
+    unknown = [name for name in NEEDED if sums[TOTAL].values.get(name) is None]
     partial = [
         name
-        for name in _NEEDED
+        for name in NEEDED
         if name not in unknown and any(name in row.partial or row.values.get(name) is None for row in told)
     ]
     lacks = [extent.reason] if extent.reason else []
     if extent.shown == ALL:
-        lacks += [f"{', '.join(unknown)} not known"] if unknown else []
-        lacks += [f"{', '.join(partial)} known in part"] if partial else []
+        lacks += name_lacks(unknown, partial)
     return {
-        "extent": _SHOWN.get(extent.shown, "nothing"),
+        "extent": SHOWN.get(extent.shown, "nothing"),
         "complete": not lacks,
         "lacks": "; ".join(lacks) or None,
     }
@@ -285,13 +270,6 @@ def _measure_holes(snapshot: LoadedSnapshot) -> dict[str, object]:
         "free_blocks": len(sizes),
         "external_fragmentation": measure_external(sizes),
     }
-
-
-def _count_threads(snapshot: LoadedSnapshot) -> int | None:
-    """Count the threads that are listed; where none are, take the count of Linux."""
-    threads = snapshot.raw.tables.get("threads")
-    listed = threads.rows if threads is not None else 0
-    return listed or get_number(get_map(snapshot.process, "status"), "Threads")
 
 
 def _count_modules(snapshot: LoadedSnapshot) -> int:

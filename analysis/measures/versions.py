@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,15 +38,25 @@ def _find_program(snapshot: LoadedSnapshot, modules: RawColumns) -> int | None:
     process = snapshot.process
     exe, paths = show_fact(process.get("exe")), modules.text("path")
     rows = np.flatnonzero(paths.equals(exe)) if exe else np.zeros(0, np.int64)
-    if not len(rows):  # hardly ever
-        wanted = _normalize(exe or "")
-        rows = np.flatnonzero(paths.match(lambda path: bool(wanted) and _normalize(path) == wanted))
+    if not len(rows) and (wanted := _normalize(exe or "")):
+        codes = _index_normalized(paths.values).get(wanted, ())
+        rows = np.flatnonzero(np.isin(paths.codes, codes))
     entry = get_number(get_map(process, "auxv"), "AT_ENTRY")
     inside = get_number(process, "image_base") if entry is None else entry
     if not len(rows) and inside is not None:
         low, high = (modules.numbers(name).values for name in ("low", "high"))
         rows = np.flatnonzero((low <= np.uint64(inside)) & (high > np.uint64(inside)))
     return int(rows[0]) if len(rows) else None
+
+
+@lru_cache(1)
+def _index_normalized(paths: tuple[str | None, ...]) -> dict[str, list[int]]:
+    """Return the codes of each path, written always alike; processes looked at together share their paths."""
+    found: dict[str, list[int]] = {}
+    for code, path in enumerate(paths):
+        if path is not None:
+            found.setdefault(_normalize(path), []).append(code)
+    return found
 
 
 def _normalize(path: str) -> str:

@@ -25,7 +25,7 @@ _SIZES: dict[int, int] = {
 _BYTES: dict[int, int] = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
 _ARRAYS: dict[int, int] = {0xDC: 2, 0xDD: 4}
 _MAPS: dict[int, int] = {0xDE: 2, 0xDF: 4}
-_CONTAINERS = (dict, list)
+_NO_KEYS: frozenset[str] = frozenset()
 _SMALL: dict[str, int] = {"max_array_len": 4096, "max_map_len": 4096, "max_ext_len": 0}
 """What one container may announce, as msgpack makes room for it at once; it nests 1024 of them at most, which
 is 32 MiB. No ext type is so short as to pass.
@@ -82,17 +82,17 @@ def _build_map(pairs: list[tuple[str, Fact]]) -> dict[str, Fact]:
 
 def _is_flat(value: Fact, depth: int) -> bool:
     """Tell whether a value is nested at most so many levels deep; TypeError where a key is no string."""
-    level = [value] if type(value) in _CONTAINERS else []
+    level = [value] if type(value) is dict or type(value) is list else []
     for _ in range(depth):
-        for each in level:
-            if type(each) is dict:
-                "".join(each)
+        "".join(_NO_KEYS.union(*[each for each in level if type(each) is dict]))
         level = [
             item
             for each in level
             for item in (each.values() if type(each) is dict else each)
-            if type(item) in _CONTAINERS and item
+            if (type(item) is dict or type(item) is list) and item
         ]
+        if not level:
+            return True
     return not level
 
 

@@ -20,6 +20,10 @@ __all__ = [
 ]
 
 
+_CODES = (int, type(None))
+_REASONS = (str, type(None))
+
+
 def pack_snapshot(snapshot: Snapshot) -> bytes:
     """Pack a snapshot without its capture."""
     maps = {"process": snapshot.process, "moment": snapshot.moment}
@@ -94,6 +98,6 @@ def _read_capability(row: Fact) -> Capability:
     if isinstance(row, list) and len(row) >= 4:
         item, state, code, reason = row[:4]
         is_sound = isinstance(item, str) and isinstance(state, str)
-        if is_sound and isinstance(code, (int, type(None))) and isinstance(reason, (str, type(None))):
+        if is_sound and isinstance(code, _CODES) and isinstance(reason, _REASONS):
             return Capability(item, state, code, reason)
     raise CorruptError("a row is not [item, state, code, reason]", field="capability")

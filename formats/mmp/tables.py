@@ -22,6 +22,8 @@ _STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED)  # the second wins wher
 
 # The keys of a column descriptor (docs/format.md, "Columns"), each with its type; Column has the defaults.
 _KEYS: dict[str, type] = {
+    "type": str,
+    "enc": str,
     "width": int,
     "scale": int,
     "data": bytes,
@@ -154,25 +156,27 @@ def _read_column(name: str, described: Fact, most: int) -> Column:
     kind, enc = described.get("type"), described.get("enc")
     if not isinstance(kind, str) or not isinstance(enc, str):
         raise CorruptError("a column descriptor lacks type or enc", field=name)
-    is_known = kind in ENCODINGS.get(enc, ())
-    known: Facts = {}
+    if kind not in ENCODINGS.get(enc, ()):
+        rest = {key: value for key, value in described.items() if key not in ("type", "enc")}
+        return _make_column({"type": kind, "enc": enc, "extra": rest})
     extra: Facts = {}
+    fields: Facts = {"extra": extra}
     for key, value in described.items():
-        wanted = _KEYS.get(key) if is_known else None
-        if wanted is not None:
-            if type(value) is not wanted or (type(value) is int and not 0 <= value <= _MOST.get(key, most)):
-                raise CorruptError(f"{key} of a column descriptor is not as it should be", field=name)
-            known[key] = value
-        elif is_known and key in _NESTED:
-            known[key] = _read_column(name, value, most)
-        elif is_known and key == "value":
-            known[key] = value
-        elif key not in ("type", "enc"):
-            extra[key] = value
-    width = known.get("width", 0)
-    if width > 1:
-        known["data"] = _read_planes(name, known.get("data", b""), width)
-    return _make_column({**known, "type": kind, "enc": enc, "extra": extra})
+        wanted = _KEYS.get(key)
+        if wanted is None:
+            if key in _NESTED:
+                fields[key] = _read_column(name, value, most)
+            elif key == "value":
+                fields[key] = value
+            else:
+                extra[key] = value
+        elif type(value) is not wanted or (wanted is int and not 0 <= value <= _MOST.get(key, most)):
+            raise CorruptError(f"{key} of a column descriptor is not as it should be", field=name)
+        else:
+            fields[key] = value
+    if fields.get("width", 0) > 1:
+        fields["data"] = _read_planes(name, fields.get("data", b""), fields["width"])
+    return _make_column(fields)
 
 
 def _read_planes(name: str, data: bytes, width: int) -> bytes:

@@ -63,7 +63,7 @@ class _HandMade:
         """What was found on the way to the regions, as far as allocations, sums and holes take it."""
         columns = RawColumns(self.regions)
         counted = ~columns.text("subtype").equals(GATE)
-        sums = sum_regions(columns, SUMMED, np.zeros(columns.rows, np.int64), 1)[0]
+        sums = sum_regions(columns, SUMMED, np.zeros(columns.rows, np.int64), 1).list_rows(0)
         return SimpleNamespace(told=columns.text("details"), columns=columns, counted=counted, sums=sums)
 
     @property
