@@ -119,13 +119,11 @@ def _report(found: dict[str, Sequence[Fault]], repaired: tuple[str, int] | None 
         for path, faults in found.items()
         for sentence in ([describe_fault(fault) for fault in faults] or [_say_whole(path)])
     ]
-    facts: dict[str, object] = {}
-    if repaired is not None:
-        facts = dict(zip(("output", "snapshots"), repaired, strict=True))
-        name, count = repaired
+    name, count = repaired or (None, None)
+    if name is not None and count is not None:
         lines.append(show_name(f"{name}: {show_count(count)} whole snapshot{'' if count == 1 else 's'}"))
     rows = [
         {"file": path, "ok": not faults, "faults": [asdict(fault) for fault in faults]}
         for path, faults in found.items()
     ]
-    return Report("verify", lambda _: lines, facts, rows=rows)
+    return Report("verify", lambda _: lines, {"output": name, "snapshots": count}, rows=rows)

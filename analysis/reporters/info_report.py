@@ -87,6 +87,7 @@ def describe_entry(entry: Entry, snapshot: Snapshot) -> dict[str, Any]:
         "cost_ns": {name: spent for name in cost if (spent := get_number(cost, name)) is not None},
         "read_ns": get_number(snapshot.moment, "read_ns"),
         "map_moved": moved if isinstance(moved, bool) else None,
+        "held_ns": get_number(snapshot.moment, "held_ns"),
         "capability": _describe_capability(known),
     }
 
@@ -128,7 +129,8 @@ def _draw_details(row: Mapping[str, Any], screen: Screen) -> list[str]:
     host = ", ".join(word for word in words if word) or "an unknown system"
     lines = [f"#{row['index']} on {host}"]
     if row["read_ns"] is not None:
-        lines += [f"read in {_show_ms(row['read_ns'])}{_MOVED[row['map_moved']]}"]
+        held = "" if row["held_ns"] is None else f", held still for {_show_ms(row['held_ns'])}"
+        lines += [f"read in {_show_ms(row['read_ns'])}{held}{_MOVED[row['map_moved']]}"]
     spent = sorted(row["cost_ns"].items(), key=lambda pair: -pair[1])
     if spent:
         shown = spent if screen.verbose else spent[:_COSTS]

@@ -103,9 +103,9 @@ class Freeze:
 
     def _run(self) -> None:
         """Hold, wait until it may go or time is up, let go; our own end frees what never stopped."""
-        start = time.monotonic()
         try:
             ptrace = _find_ptrace()
+            start = time.monotonic()
             try:
                 self._hold_all(ptrace, start + min(_STOP_S, self._limit_s))
                 self._is_held.set()

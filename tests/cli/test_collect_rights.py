@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from mmpscope.formats.model import Snapshot
 from support.collecting import collect, read_snapshots, run_sleeper, wait_until
+from support.mmp_command import run_mmp
 
 pytestmark = [
     pytest.mark.real,
@@ -221,4 +223,20 @@ def test_a_read_only_folder_is_one_sentence(tmp_path: Path) -> None:
     assert run.returncode == 3
     assert run.stderr == (
         f"mmp-collect: {folder}/a.mmp: it cannot be created (Read-only file system). Name another file.\n"
+    )
+
+
+def test_what_a_hold_and_a_collector_cost_is_told(tmp_path: Path) -> None:
+    """`-v` ends with what we used and wrote, `mmp info` tells for how long the process was held."""
+    output = tmp_path / "a.mmp"
+    with run_sleeper() as sleeper:
+        run = collect(sleeper.pid, "--freeze", "-v", "-o", output)
+    last = run.stderr.splitlines()[-1]
+    words = r"mmp-collect: used \d+\.\d\d s of processor, \d+\.\d MiB of memory; (.*) has (\d+) bytes"
+    match = re.fullmatch(words, last)
+    assert match is not None, last
+    assert (match[1], int(match[2])) == (str(output), output.stat().st_size)
+    told = run_mmp("info", output).out
+    assert re.search(
+        r"read in [\d,.]+ ms, held still for [\d,.]+ ms, and the map did not\s+change meanwhile", told
     )
