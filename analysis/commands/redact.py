@@ -114,6 +114,9 @@ def _redact_each(
     # One file appears whole or not at all: where nothing was written, it is none.
     with nullcontext() if is_folder else _create(output, target) as whole:
         for opened in open_each(inputs, *how):
+            if is_folder and not opened.chosen:
+                opened.source.close()
+                continue
             path = _choose_path(output, opened, redactor, rows) if is_folder else output
             row: dict[str, Any] = {"file": opened.path, "output": path, "snapshots": 0, "notes": 0}
             rows.append(row)

@@ -28,6 +28,8 @@ _CODES = re.compile(r"[A-Za-z]?|[rwxspR?-]{1,6}(?:/[rwx-]{3})?|[a-z]{2}(?: [a-z]
 _SYSTEM_ACCOUNTS = range(1000)
 _NOBODY = (65534, (1 << 32) - 1)
 _INTEGERS = ("uint", "int")
+_MAY_BE_NUMBERS = (Kind.NUMBER, Kind.INODE, Kind.ACCOUNT_ID, Kind.BUILD, Kind.SENTENCE)
+"""A limit is two numbers and a word."""
 
 Change = Callable[[str], Optional[str]]
 
@@ -136,7 +138,7 @@ class Redactor:
             changed = None if change is None else _apply(change, fact)
             if changed is not None:
                 return changed
-        elif isinstance(fact, (int, float)) and rule not in (Kind.PATH, Kind.NAME, Kind.TOKEN):
+        elif isinstance(fact, (int, float)) and rule in _MAY_BE_NUMBERS:
             return self._redact_number(fact, rule)
         self._drop("value", [what])
         return None
