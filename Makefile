@@ -22,6 +22,7 @@ golden: ## rewrite the golden outputs; review them as a diff
 
 docs: ## rewrite the generated parts of the documents
 	$(VENV)/bin/python -m docs.generate
+	$(VENV)/bin/mmp report samples/linux-leak-v1.0.mmp -o docs/examples/leak.html --force
 
 bench: ## measure every figure and rewrite docs/benchmarks.md
 	$(VENV)/bin/python -m benchmarks --markdown

@@ -26,6 +26,7 @@ from mmpscope.analysis.space import UsableRange, find_granularity, find_page_siz
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.threads import list_threads
 from mmpscope.analysis.totals import compare_stated_total
+from mmpscope.analysis.type_sums import TypeSums
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot, Table
 from mmpscope.formats.source import Entry
 
@@ -137,6 +138,13 @@ class LoadedSnapshot:
     def regions(self) -> pa.Table:
         """schema.REGIONS, then every raw column, sorted by address."""
         return self.classified.table
+
+    @cached_property
+    def type_sums(self) -> tuple[dict[str, TypeSums], dict[str, set[str]]]:
+        """The rows of its summary before they are a table, and what Total lacks: summary.py reads it."""
+        from mmpscope.analysis.summary import sum_snapshot
+
+        return sum_snapshot(self)
 
     @cached_property
     def stated_allocations(self) -> pa.Table | None:

@@ -20,7 +20,15 @@ from mmpscope.analysis.untold import find_untold
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["PAGE_TABLE_FIGURES", "Summary", "read_page_table", "sum_rows", "sum_up", "summarize"]
+__all__ = [
+    "PAGE_TABLE_FIGURES",
+    "Summary",
+    "read_page_table",
+    "sum_rows",
+    "sum_snapshot",
+    "sum_up",
+    "summarize",
+]
 
 _FREE, _UNUSABLE, _PAGE_TABLE = "Free", "Unusable", "Page Table"
 _OUTSIDE = (_PAGE_TABLE, _UNUSABLE)
@@ -59,17 +67,18 @@ def summarize(snapshot: LoadedSnapshot) -> pa.Table:
 
 def sum_up(snapshot: LoadedSnapshot) -> Summary:
     """Return the answer of `summarize`, and what its Total leaves out."""
-    rows, left_out = _sum_snapshot(snapshot)
+    rows, left_out = snapshot.type_sums
     named = {name: frozenset(left_out.get(name, ())) for name in _SUMMED}
     return Summary(_build([(name, rows[name]) for name in (TOTAL, *TYPES)]), named)
 
 
 def sum_rows(snapshot: LoadedSnapshot) -> Mapping[str, TypeSums]:
     """Return the rows of `summarize` by type before they are a table: of many snapshots one table is made."""
-    return _sum_snapshot(snapshot)[0]
+    return snapshot.type_sums[0]
 
 
-def _sum_snapshot(snapshot: LoadedSnapshot) -> tuple[dict[str, TypeSums], _LeftOut]:
+def sum_snapshot(snapshot: LoadedSnapshot) -> tuple[dict[str, TypeSums], _LeftOut]:
+    """Sum up the rows of `summarize`, and what Total lacks; a snapshot keeps the answer (type_sums)."""
     extent = find_extent(snapshot)
     if extent.shown == NOTHING:
         return {name: TypeSums({}, set()) for name in (TOTAL, *TYPES)}, _LeftOut()

@@ -25,6 +25,7 @@ _MOST_ROWS = 2_000
 """Rows of any other list: ranges, modules, threads."""
 
 _UNSURE = " (taken for one process, which they do not tell)"
+_APART = " (from one instance to another)"
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,6 @@ def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
     """Encode a comparison; tables that are too long are cut, which ``folded`` says."""
     result = compared.result
     tables = {name: table for name, table in result.to_tables().items() if name != "components"}
-    is_unsure = (result.mode, result.identity.verdict) == (SAME_MODE, UNPROVEN)
     folded = [
         f"{name}: {table.num_rows - _MOST_ROWS:,} of {table.num_rows:,} rows are left out"
         for name, table in tables.items()
@@ -56,7 +56,7 @@ def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
     return {
         "a": compared.a,
         "b": compared.b,
-        "says": show_text(say_of_diff(result.types, result.metric) + _UNSURE * is_unsure),
+        "says": show_text(say_of_diff(result.types, result.metric) + _tell_doubt(result)),
         "moved": show_text(say_of_movers(result.movers, result.metric)),
         "mode": result.mode,
         "mode_reason": show_text(result.mode_reason),
@@ -69,3 +69,10 @@ def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
         },
         "folded": folded,
     }
+
+
+def _tell_doubt(result: DiffResult) -> str:
+    """Say behind the answer where it is not about one process that lived on."""
+    if result.mode != SAME_MODE:
+        return _APART
+    return _UNSURE if result.identity.verdict == UNPROVEN else ""

@@ -19,7 +19,7 @@ from mmpscope.analysis.reporters.amounts import show_size
 
 __all__ = ["MOST_BYTES", "MOST_ROWS", "fold_answers", "order_by_worth"]
 
-MOST_BYTES = 6 << 20
+MOST_BYTES = 11 << 19
 """Size of a page: what bug trackers take as an attachment (GitHub 10 MB for pictures, 25 MB for files) with
 room for others."""
 MOST_ROWS = 65_536

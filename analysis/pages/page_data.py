@@ -43,6 +43,7 @@ Advance = Callable[[Iterable["LoadedSnapshot"]], Iterable["LoadedSnapshot"]]
 
 SHELL_BYTES = 400 << 10
 """What a page may take without its data: script, style, libraries, plain tables."""
+_PAIR = 2
 _NAME = 60
 """Characters of a name in the title."""
 _FIGURES = ("private", "private_ws", "total_ws", "committed", "size")
@@ -88,8 +89,8 @@ def build_page(
     roles = None if sets is None else compare_roles(sets, looked.texts)
     page = _assemble(looked, _find_ends(looked) or _order_two(looked, read), read)
     page |= {"roles": roles, "texts": looked.texts.list_all()}
-    if roles is None and not page["diffs"] and len(moments) > 1:
-        page["notes"].append(_tell_apart(looked))
+    if roles is None:
+        page["notes"] += _tell_processes(page, len(looked.series))
     lists = _keep(looked, page, read, budget or Budget())
     _add_lists(lists, page)
     return PageData(page, lists.packed, lists.first)
@@ -186,12 +187,13 @@ def _order_two(looked: _Looked, read: Read) -> Pair | None:
     return (1, 0) if is_later(*map(read, looked.labels)) else (0, 1)
 
 
-def _tell_apart(looked: _Looked) -> str:
-    """Say why nothing is compared: no process has two snapshots."""
-    count = len(looked.labels)
-    return (
-        f"{count:,} snapshots of {count:,} processes: none is compared with another; `mmp compare` lists them"
-    )
+def _tell_processes(page: Page, processes: int) -> Iterator[str]:
+    """Say where the snapshots are of several processes, of which the page opens on one."""
+    count = len(page["snapshots"])
+    if processes == 1 or (count == _PAIR and page["diffs"]):
+        return
+    told = f"{count:,} snapshots of {processes:,} processes; shown first: {page['title']}"
+    yield told if page["diffs"] else f"{told}. None are compared here: `mmp compare` lists them"
 
 
 def _find_figure(snapshot: Snapshot) -> int | None:

@@ -35,13 +35,14 @@ class PlainTable(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """Which columns of a table, sorted by which, and how many rows (0: all)."""
+    """Which columns of a table, sorted by which, how many rows (0: all); ``moving`` only those that move."""
 
     section: str
     title: str
     columns: Sequence[str]
     most: int = 0
     sort: str | None = None
+    moving: bool = False
 
 
 _MOST_SNAPSHOTS = 25
@@ -83,6 +84,7 @@ _DIFFS = {
         "What changed most",
         ("word", "rows", "type_b", *_DELTAS, "unit", "details_a", "details_b"),
         25,
+        moving=True,
     ),
     "modules": _Shown("diff", "Modules that changed", ("word", "path", "size_delta"), 25),
 }
@@ -156,6 +158,8 @@ def _make(how: _Shown, table: Table, texts: Sequence[str], whose: str = "") -> P
     if how.sort is not None and how.sort in values:
         sizes = values[how.sort]
         order.sort(key=lambda row: -(sizes[row] or 0))
+    if how.moving:
+        order = [row for row in order if any(values[name][row] != 0 for name in _DELTAS)]
     chosen = order[: how.most or None]
     rows = [[_show_in(table["name"], row, column, values) for column in columns] for row in chosen]
     heads = [column["title"] for column in columns]

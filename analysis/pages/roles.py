@@ -46,7 +46,7 @@ def _say(total: dict[str, Any], roles: list[dict[str, Any]], counts: tuple[int, 
     if delta:
         said += f" by {show_size(abs(delta))}, to {show_size(after)}"
     most = max(roles, key=lambda row: abs(row[f"{metric}_delta"] or 0), default=None)
-    change = most and most[f"{metric}_delta"]
-    return (
-        f"{said}; most: {most['name']} ({'+' if change > 0 else ''}{show_size(change)})" if change else said
-    )
+    change = most[f"{metric}_delta"] if most else None
+    if most is None or not change:
+        return said
+    return f"{said}; most: {most['name']} ({'+' if change > 0 else ''}{show_size(change)})"

@@ -54,7 +54,7 @@ class Table(TypedDict):
     ``data`` has a column as one of: a list of values; ``{"same": value}`` for a value that all rows have;
     ``{"steps": [first, then differences]}`` for rising addresses; ``{"like": name}`` for one that equals an
     earlier column of the same kind. Values of text are numbers of ``texts`` of
-    the same block. Where there are address and size, ``end`` is left out: it is their sum. data.js undoes all
+    the same block. Where ``end`` is address + size in all rows, it is left out. data.js undoes all
     of this: ``table.column("end")`` is a plain list of values, text of text.
     """
 

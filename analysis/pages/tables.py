@@ -70,14 +70,21 @@ def show_text(text: str) -> str:
 def encode_table(name: str, fields: Sequence[Field], table: pa.Table, texts: Texts) -> Table:
     """Encode the columns of a schema that a table has; those of its texts are numbers of ``texts``."""
     known = [field for field in fields if field.name in table.column_names]
-    has_size = {"address", "size"} <= {field.name for field in known}
-    stored = [field for field in known if not (field.name == "end" and has_size)]
+    stored = [field for field in known if not (field.name == "end" and _is_end_told(table))]
     return {
         "name": name,
         "rows": table.num_rows,
         "columns": [_describe(field) for field in known],
         "data": _leave_out_twins({field: _encode(field, table, texts) for field in stored}),
     }
+
+
+def _is_end_told(table: pa.Table) -> bool:
+    """Tell if every end is address + size: modules with gaps span more than their size."""
+    if not {"address", "size", "end"} <= set(table.column_names):
+        return False
+    sums = zip(*(table[name].to_pylist() for name in ("address", "size", "end")), strict=True)
+    return all(end == (None if None in (start, size) else start + size) for start, size, end in sums)
 
 
 def _leave_out_twins(data: dict[Field, Any]) -> dict[str, Any]:

@@ -235,6 +235,7 @@ function drawMovers(host, app, metric, table) {
     const count = formatCount(kept.rows - shown.rows);
     host.append(h("p", { class: "note" }, `${count} more changed only in figures that All columns shows.`));
   }
+  if (!shown.rows) return;
   mountList(place, app, shown, {
     label: "What changed most",
     main,
@@ -252,7 +253,7 @@ function listMoverColumns(metric, matched) {
   const deltas = (names) => [...new Set(names)].map((name) => `${name}_delta`);
   if (matched)
     return ["word", "type", "confidence", "match", ...deltas([metric, "size", "total_ws"]), "note", "what"];
-  const names = deltas([metric, ...DIFF_ALWAYS, "swap", "lazyfree", "thp"]);
+  const names = deltas([metric, "size", "committed", "total_ws", "swap", "lazyfree", "thp"]);
   return ["word", "type", "address", ...names, "note", "was", "protection", "details"];
 }
 

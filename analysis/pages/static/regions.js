@@ -51,7 +51,7 @@ class RegionsView {
     this.#open.clear();
     this.#explain(lists);
     this.#refresh();
-    this.#reveal();
+    this.#reveal({ isAsked: false });
   }
 
   #explain(lists) {
@@ -234,13 +234,14 @@ class RegionsView {
     return this.chosen === undefined || this.chosen === null ? -1 : this.#nodes.indexOf(this.chosen);
   }
 
-  #reveal() {
+  /** Show what lies at the chosen address; a hole is listed if it was asked for, not where another snapshot has one. */
+  #reveal({ isAsked } = { isAsked: true }) {
     const address = this.#app.state.get("sel");
     if (this.#tree === null || address === null) return this.#forget();
     if (this.#isChosen(address)) return undefined;
     const node = this.#tree.locate(address);
     if (node === null) return this.#forget();
-    if (this.#tree.kind(node) === HOLE && !this.#nodes.includes(node)) this.#app.state.set({ free: true });
+    if (isAsked && this.#tree.kind(node) === HOLE && !this.#nodes.includes(node)) this.#app.state.set({ free: true });
     this.chosen = this.#chooseRow(node, address);
     this.#refresh();
     this.grid.select(this.#findSelected(), "center");

@@ -20,7 +20,7 @@ GIB = 1 << 30
 
 def _limit(snapshot: LoadedSnapshot, limits: dict[str, Any], levels: list[dict[str, Any]]) -> LoadedSnapshot:
     """Put limits of resources and of cgroups into a snapshot."""
-    process = {**snapshot.process, "limits": {**snapshot.process["limits"], **limits}}  # type: ignore[dict-item]
+    process = {**snapshot.process, "limits": {**snapshot.process["limits"], **limits}}
     process["cgroup"] = {"version": 2, "levels": levels}
     return snapshot.with_raw(dataclasses.replace(snapshot.unread().raw, process=process))
 
