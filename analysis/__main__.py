@@ -7,32 +7,15 @@ import os
 import sys
 from typing import NoReturn
 
+from mmpscope.analysis.lean import go_lean
 from mmpscope.formats.errors import MmpError
 
 __all__ = ["main", "start"]
 
-_GC_THRESHOLD = 200_000
-"""Snapshots are in no cycles; the collector would only walk modules again and again as they are imported."""
-
-
-class _NoPandas:
-    """Hides pandas from pyarrow.
-
-    The first value that pyarrow converts from or to Python imports pandas, if it can be found, to know its
-    types: a quarter of a second, half the time of a summary. No command uses pandas. (Not derived from
-    MetaPathFinder: importing importlib.abc takes 7 ms.)
-    """
-
-    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
-        """Answer for pandas alone, as if it were not installed."""
-        if fullname == "pandas":
-            raise ModuleNotFoundError("the command line does without pandas", name=fullname)
-
 
 def start() -> NoReturn:
     """Be the program `mmp`: a process of its own, in which nothing else runs."""
-    sys.meta_path.insert(0, _NoPandas())
-    gc.set_threshold(_GC_THRESHOLD)
+    go_lean()
     code = main()
     gc.freeze()  # else Python looks through every object of every module once more as it ends: 30 ms
     sys.exit(code)

@@ -21,8 +21,7 @@ _UNSIGNED = ("uint", str(pa.uint64()))
 class Joined(RawColumns):
     """Columns of several tables below each other; ``made`` take the place of some of them.
 
-    A column is decoded of all tables at once, where they are as nearly all are; each then has its rows of
-    that, and decodes none of its own.
+    A column is decoded of all tables at once, where they are as nearly all are.
     """
 
     def __init__(self, parts: Sequence[RawColumns], made: Mapping[str, Numbers] | None = None) -> None:
@@ -69,11 +68,13 @@ class Joined(RawColumns):
         if None not in read:
             return _join_numbers([numbers for numbers in read if numbers is not None])
         joined = None if self._decoder is None else self._decoder.decode_numbers(name)
-        if joined is None:
-            return super()._read_numbers(name)
+        return super()._read_numbers(name) if joined is None else joined
+
+    def hand_out(self, name: str) -> None:
+        """Give each table its rows of a column of numbers, so that it decodes none of its own."""
+        joined = self.numbers(name)
         for part, rows in zip(self._parts, self._cut(), strict=True):
             part.adopt(name, joined.cut(rows))
-        return joined
 
     def _read_text(self, name: str) -> Text:
         """Read each distinct text once; each part then has its rows of that."""

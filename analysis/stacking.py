@@ -135,7 +135,7 @@ def _read_ahead(snapshots: Sequence[LoadedSnapshot]) -> None:
             joined = Joined(tables)
             for column in columns:
                 with suppress(FormatError):
-                    joined.numbers(column)
+                    joined.hand_out(column)
 
 
 def _prepare(snapshot: LoadedSnapshot) -> Part | None:

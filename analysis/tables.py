@@ -9,7 +9,7 @@ import pyarrow as pa
 from mmpscope.analysis.columns import Numbers, Text
 from mmpscope.analysis.schema import Field
 
-__all__ = ["TEXT", "build_table", "find_arrow_type", "keep_exact_in_pandas"]
+__all__ = ["TEXT", "build_table", "find_arrow_type", "keep_exact_in_pandas", "list_rows"]
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 """How all text is kept: names repeat, and equal names can be compared as numbers."""
@@ -47,6 +47,26 @@ def keep_exact_in_pandas(table: pa.Table) -> pa.Table:
     described = {"columns": columns, "index_columns": [], "column_indexes": [], "pandas_version": "2.2"}
     metadata = {**(table.schema.metadata or {}), b"pandas": json.dumps(described).encode()}
     return table.replace_schema_metadata(metadata)
+
+
+def list_rows(table: pa.Table, names: Sequence[str]) -> list[dict[str, object]]:
+    """Return some columns row by row, as ``to_pylist`` does: several times as fast where text repeats."""
+    columns = [_list_values(table.column(name).combine_chunks()) for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _list_values(array: pa.Array) -> list[object]:
+    if isinstance(array, pa.ChunkedArray):  # of no rows
+        return []
+    if pa.types.is_dictionary(array.type):
+        values = [*array.dictionary.to_pylist(), None]
+        codes = array.indices.fill_null(len(values) - 1).to_numpy(zero_copy_only=False)
+        return [values[code] for code in codes.tolist()]
+    if array.null_count or not pa.types.is_integer(array.type):
+        listed: list[object] = array.to_pylist()
+        return listed
+    numbers: list[object] = array.to_numpy().tolist()
+    return numbers
 
 
 def _convert(column: object, wanted: pa.DataType, rows: int) -> pa.Array | pa.ChunkedArray:

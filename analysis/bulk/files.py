@@ -106,7 +106,7 @@ def _read_ahead(file: InputFile, opened: ExitStack) -> tuple[BinaryIO, str]:
 
 
 def _read_head(stream: BinaryIO) -> bytes:
-    """Read one byte more than is read ahead at most; first what the file has, as Python makes room for all."""
+    """Read one byte more than is read ahead at most; Python makes room for all that is asked for."""
     try:
         size = min(os.fstat(stream.fileno()).st_size, _AHEAD_BYTES)
     except (OSError, AttributeError):  # what has no file behind it

@@ -5,7 +5,6 @@ An executor of concurrent.futures does the work; scheduling and retries are its 
 
 from __future__ import annotations
 
-import gc
 import logging
 import multiprocessing
 import os
@@ -18,14 +17,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.lean import go_lean
 from mmpscope.formats.errors import InputError
 
 __all__ = ["Pool", "count_processors", "open_cluster", "open_processes"]
 
 _CONNECT_S = 10
 """How long a scheduler may take to answer."""
-_NEW_OBJECTS = 100_000
-"""Objects after which Python looks for circles, in place of 700."""
 
 
 class Pool(Protocol):
@@ -83,12 +81,10 @@ def open_processes(size: int) -> Iterator[Pool]:
 def _settle() -> None:
     """Make a new process a worker.
 
-    Ctrl-C reaches every process of a terminal; the first one tells the others what to do. Snapshots go when
-    nothing refers to them any more; to look for circles among their thousands of columns takes a fifth of all
-    time, and finds none.
+    Ctrl-C reaches every process of a terminal; the first one tells the others what to do.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.set_threshold(_NEW_OBJECTS)
+    go_lean()
 
 
 @dataclass

@@ -23,7 +23,7 @@ from mmpscope.analysis.comparisons.schema import CANNOT_TELL, COMPARE, GROUPS, O
 from mmpscope.analysis.grouping import group_by
 from mmpscope.analysis.intervals import Rows
 from mmpscope.analysis.measures.measure import Measures
-from mmpscope.analysis.tables import build_table
+from mmpscope.analysis.tables import build_table, list_rows
 
 __all__ = ["GROUPINGS", "Comparison", "compare_measures", "group_measures"]
 
@@ -80,7 +80,7 @@ def compare_measures(measures: Measures, sensitivity: Sensitivity = USUAL_SENSIT
     """
     captures = measures.captures
     facts = _list_facts(measures)
-    whole = np.array([extent == _ALL_REGIONS for extent in captures["extent"].to_pylist()], np.bool_)
+    whole = np.array([row["extent"] == _ALL_REGIONS for row in facts], np.bool_)
     keys = [(_name_executable(row), row["version"]) for row in facts]
     groups = [rows[whole[rows]] for rows in _group(keys)]
     peers = np.zeros(len(facts), np.int64)
@@ -104,8 +104,7 @@ def compare_measures(measures: Measures, sensitivity: Sensitivity = USUAL_SENSIT
 
 
 def _list_facts(measures: Measures) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = measures.captures.select([*_GROUPED, "lacks", "extent"]).to_pylist()
-    return rows
+    return list_rows(measures.captures, [*_GROUPED, "lacks", "extent"])
 
 
 def _group(keys: Sequence[object]) -> list[Rows]:

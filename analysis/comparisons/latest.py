@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
+from mmpscope.analysis.tables import list_rows
 
 __all__ = ["keep_latest"]
 
@@ -16,10 +19,10 @@ def keep_latest(captures: pa.Table) -> pa.Table:
     Captures are of one process where boot, pid, start time and pid namespace are the same; where one of the
     first three is not known, each stands for itself.
     """
-    latest: dict[object, tuple[int, int]] = {}
-    for number, row in enumerate(captures.select([*_INSTANCE, "mono_ns"]).to_pylist()):
+    latest: dict[object, tuple[Any, int]] = {}
+    for number, row in enumerate(list_rows(captures, [*_INSTANCE, "mono_ns"])):
         is_proven = all(row[name] is not None for name in _PROOF)
         key = tuple(row[name] for name in _INSTANCE) if is_proven else number
-        moment = row["mono_ns"] if row["mono_ns"] is not None else -1
+        moment: Any = row["mono_ns"] if row["mono_ns"] is not None else -1
         latest[key] = max(latest.get(key, (-1, number)), (moment, number))
     return captures.take(pa.array(sorted(number for _, number in latest.values()), pa.int64()))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from mmpscope.analysis.columns import Numbers
+from mmpscope.analysis.columns import Numbers, read_dictionary
 from mmpscope.analysis.measures.measure import Measures
+from mmpscope.analysis.tables import TEXT
 
 __all__ = ["METRICS", "Metric", "choose_metric", "read_metrics"]
 
@@ -23,6 +24,7 @@ class Metric(NamedTuple):
 
 
 _BYTES = "bytes"
+_NOWHERE = -1
 _OF_PROCESS = ("size", "committed", "private", "total_ws", "private_ws", "swap", "largest_free")
 _COUNTS = ("mappings", "threads", "modules")
 _OF_TYPES = {
@@ -52,20 +54,35 @@ def choose_metric(word: str) -> Metric | None:
 def read_metrics(measures: Measures) -> Iterator[tuple[Metric, Numbers]]:
     """Yield every metric with its value for each row of captures, in order."""
     captures, summaries = measures.captures, measures.summaries
-    ids = _read_text(captures["snapshot_id"])
-    of_type = {kind: summaries.filter(pc.equal(summaries["type"], kind)) for kind in _OF_TYPES}
-    places = {kind: pc.index_in(ids, _read_text(rows["snapshot_id"])) for kind, rows in of_type.items()}
+    places = _find_summaries(captures, summaries)
     for metric in METRICS:
         if metric.type is None:
             column = captures[metric.column]
         else:
-            column = of_type[metric.type][metric.column].take(places[metric.type])
+            column = summaries[metric.column].take(places[metric.type])
         yield metric, Numbers.from_arrow(_join(column))
+
+
+def _find_summaries(captures: pa.Table, summaries: pa.Table) -> dict[str, pa.Array]:
+    """Return for each type the row of the summary of each capture; null where there is none."""
+    known, types = (read_dictionary(_encode(summaries[name])) for name in ("snapshot_id", "type"))
+    wanted = read_dictionary(_encode(captures["snapshot_id"]))
+    codes = {value: code for code, value in enumerate(known.values[:-1])}
+    at = np.array([codes.get(value, _NOWHERE) for value in wanted.values], np.int64)[wanted.codes]
+    places = {}
+    for kind in _OF_TYPES:
+        rows = np.flatnonzero(types.equals(kind))
+        of_code = np.full(len(codes) + 1, _NOWHERE, np.int64)  # the last is that of nowhere
+        of_code[known.codes[rows[::-1]]] = rows[::-1]
+        found = of_code[at]
+        places[kind] = pa.array(found, mask=found == _NOWHERE)
+    return places
+
+
+def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    array = _join(column.cast(TEXT))
+    return array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
 
 
 def _join(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-
-
-def _read_text(column: pa.ChunkedArray) -> pa.Array:
-    return _join(column.cast(pa.string()))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from mmpscope.analysis.datasets.raw_names import name_columns, stack
+from mmpscope.analysis.datasets.raw_names import RAW_PREFIX, name_columns, stack
 from mmpscope.analysis.datasets.schema import DATASET_VERSION, FILES, TABLES, list_units
 from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.layout import Rows
@@ -213,7 +213,11 @@ def find_month(time_ns: int | None) -> str | None:
 
 
 def render_part(name: str, table: pa.Table) -> bytes:
-    """Write one Parquet file; units and meanings of the columns, and versions, are in its metadata."""
+    """Write one Parquet file; units and meanings of the columns, and versions, are in its metadata.
+
+    Statistics, by which a question passes over what it does not need, are of our own columns alone: they
+    take a fifth of the time, and nobody looks for a part by a raw column.
+    """
     metadata = {
         "mmpscope.dataset": str(DATASET_VERSION),
         "mmpscope.table": name,
@@ -221,7 +225,10 @@ def render_part(name: str, table: pa.Table) -> bytes:
     }
     stream = io.BytesIO()
     described = describe_columns(table, TABLES[name]).replace_schema_metadata(metadata)
-    parquet.write_table(described, stream, compression="zstd", row_group_size=_ROW_GROUP)
+    asked = [column for column in table.column_names if not column.startswith(RAW_PREFIX)]
+    parquet.write_table(
+        described, stream, compression="zstd", row_group_size=_ROW_GROUP, write_statistics=asked
+    )
     return stream.getvalue()
 
 

@@ -6,7 +6,8 @@ import contextlib
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -117,7 +118,8 @@ class Writer:
                 dropped.add(id_)
             moments.add(moment)
         kept = drop_snapshots(batch, dropped)
-        return replace(kept, files=[_count(row, kept) for row in files])
+        counts = Counter(id_.partition(":")[0] for id_ in kept.moments)
+        return replace(kept, files=[_count(row, counts) for row in files])
 
     def _knows(self, row: FileRow) -> bool:
         if row.content is not None:
@@ -189,11 +191,9 @@ def _read_files(root: Path, generation: int) -> Iterator[FileRow]:
             yield FileRow(**row)
 
 
-def _count(row: FileRow, batch: Batch) -> FileRow:
-    """Count the snapshots that a file has added; an error stays one."""
-    if row.error is not None:
-        return row
-    return replace(row, snapshots=sum(id_.startswith(f"{row.content}:") for id_ in batch.moments))
+def _count(row: FileRow, counts: Mapping[str, int]) -> FileRow:
+    """Say how many snapshots a file has added, by its content; an error stays one."""
+    return row if row.error is not None else replace(row, snapshots=counts.get(row.content or "", 0))
 
 
 def _tell_columns(data: bytes) -> str:
