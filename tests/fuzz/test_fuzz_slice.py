@@ -17,7 +17,7 @@ from mmpscope.formats.registry import list_formats
 
 EXAMPLES = {False: 60, True: 15}
 """Inputs of a reader, and of the analysis behind it, which takes ten times as long."""
-FINDS = Path(__file__).with_name("finds")
+CORPUS = Path(__file__).with_name("corpus")
 TARGETS = list(list_targets())
 
 pytestmark = pytest.mark.skipif(
@@ -47,7 +47,7 @@ def test_every_format_has_seeds_of_our_own(known: Format) -> None:
     assert list_own_seeds(known)
 
 
-@pytest.mark.parametrize("path", sorted(FINDS.glob("*")), ids=lambda path: str(path.name))
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*")), ids=lambda path: str(path.name))
 def test_past_finds_stay_mended(path: Path) -> None:
     """What broke a reader once does not break it again; the file's name begins with that of the format."""
     targets = [target for target in TARGETS if target.name.partition("+")[0] == path.name.partition(".")[0]]
