@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mmpscope.formats.faults import FaultLog
-from mmpscope.formats.model import Fact, Facts
+from mmpscope.formats.mmp.columns import decode_column
+from mmpscope.formats.model import Fact, Facts, Snapshot
 from mmpscope.formats.source import Fault
 
-__all__ = ["CHECKED", "list_contradictions"]
+__all__ = ["CHECKED", "MOST_CHECKED", "check_snapshot", "list_contradictions"]
+
+MOST_CHECKED = 1 << 20
+"""Regions that are compared with each other; no process has so many, and a few bytes may claim millions."""
 
 _PARTS_OF_SIZE = ("Rss", "Pss", "Anonymous", "Swap")
 _PARTS_OF_RSS = ("Pss", "Anonymous")
@@ -42,6 +46,14 @@ def list_contradictions(
     if _exceeds_memory(columns.get("Anonymous", ()), system):
         log.add(f"Anonymous adds up to more than the memory of the machine in {where}", offset=offset)
     yield from log.list()
+
+
+def check_snapshot(snapshot: Snapshot, where: str) -> Iterator[Fault]:
+    """Yield what cannot be true of the regions of a snapshot of any format."""
+    table = snapshot.tables.get("regions")
+    if table is not None and table.rows <= MOST_CHECKED:
+        columns = {name: decode_column(table, name) for name in CHECKED if name in table.columns}
+        yield from list_contradictions(columns, snapshot.capture.system, where, None)
 
 
 def _check_ranges(starts: Column, sizes: Column) -> Iterator[str]:

@@ -11,16 +11,13 @@ from mmpscope.formats.mmp.columns import decode_column
 from mmpscope.formats.mmp.contents import Contents, list_contents, unpack_index
 from mmpscope.formats.mmp.frames import FileBytes, read_payload
 from mmpscope.formats.mmp.header import check_magic
-from mmpscope.formats.mmp.plausible import CHECKED, list_contradictions
+from mmpscope.formats.mmp.plausible import CHECKED, MOST_CHECKED, list_contradictions
 from mmpscope.formats.mmp.reader import HEAD_BYTES, MmpFile, PathOrStream, naming, open_stream
 from mmpscope.formats.mmp.scan import Scan, scan
 from mmpscope.formats.model import Fact, Table
 from mmpscope.formats.source import Fault
 
 __all__ = ["verify"]
-
-_MOST_CHECKED = 1 << 20
-"""Regions that are compared with each other; no process has so many, and a few bytes may claim millions."""
 
 
 def verify(source: PathOrStream, *, limits: Limits = DEFAULT_LIMITS) -> list[Fault]:
@@ -88,7 +85,7 @@ def _check_table(
     for name in table.columns:
         try:
             column = decode_column(table, name)
-            if kept is not None and name in CHECKED and table.rows <= _MOST_CHECKED:
+            if kept is not None and name in CHECKED and table.rows <= MOST_CHECKED:
                 kept[name] = column
         except UnsupportedVersionError:
             continue  # an encoding of a newer minor version is no fault

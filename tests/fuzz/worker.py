@@ -64,7 +64,7 @@ def _find_target(task: Task) -> Target:
                 _import_all("mmpscope.analysis")
     from fuzz.targets import list_targets
 
-    if "+" in task.target:
+    if task.target.endswith("+analysis") or task.target.startswith("commands"):
         importlib.import_module("pandas")  # pyarrow does with the first value: no input's time or memory
     return next(target for target in list_targets() if target.name == task.target)
 
