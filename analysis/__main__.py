@@ -35,6 +35,8 @@ def main() -> int:
         return _fail(str(error), error.exit_code)
     except OSError as error:
         return _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 3)
+    except MemoryError:
+        return _fail("there is not enough memory for this input. Give fewer snapshots or a larger limit", 3)
     except Exception as error:  # noqa: BLE001  # the last resort: a fault of ours must not look like one of the file
         return _report_fault(error)
     return 0

@@ -184,7 +184,7 @@ def _make_spreadsheet_safe(table: pa.Table) -> pa.Table:
             or pa.types.is_boolean(plain.type)
         )
         columns.append(plain if is_number else _map_text(plain, neutralise_cell))
-    return pa.table(columns, names=table.column_names)
+    return pa.table(columns, names=list(map(neutralise_cell, table.column_names)))
 
 
 def neutralise_cell(text: str) -> str:

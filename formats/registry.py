@@ -18,6 +18,7 @@ from typing import BinaryIO
 from mmpscope.formats.containers.packed import unwrap
 from mmpscope.formats.errors import CorruptError, FormatError, InputError, TruncatedError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
+from mmpscope.formats.mmp.plausible import check_snapshot
 from mmpscope.formats.source import Fault, Source
 
 __all__ = [
@@ -114,7 +115,8 @@ def read_all(source: Source) -> list[Fault]:
     with closing(source):
         for entry in source.entries:
             try:
-                source.read(entry.index)
+                snapshot = source.read(entry.index)
+                faults += check_snapshot(snapshot, f"snapshot {entry.index}")
             except FormatError as error:
                 faults.append(Fault(error.what, error.offset, lost=f"snapshot {entry.index}"))
     return [*source.faults, *faults]

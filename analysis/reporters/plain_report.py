@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.reporters.cells import show_values
+from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.text_table import TextColumn, explain_marks, render_table
 from mmpscope.analysis.schema import Field
@@ -28,7 +29,7 @@ def render_plain(table: pa.Table) -> str:
         cells = show_values(
             Field(field.name, kind, unit, ""), values if is_number else list(map(_to_text, values))
         )
-        columns.append(TextColumn(field.name, cells, is_number))
+        columns.append(TextColumn(show_name(field.name), cells, is_number))
     lines = render_table(columns, Screen(), explain_marks(columns, "sizes in KiB"))
     return "".join(f"{line}\n" for line in lines)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,7 @@ class OutputFile:
         self._temporary = temporary
         self._force = force
         self._is_locked = False
+        self._mode: int | None = None
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, force: bool) -> OutputFile:
@@ -60,7 +62,7 @@ class OutputFile:
                 target = Path(os.path.realpath(target))  # what a link names is replaced, not the link
             temporary = target.with_name(f".mmpscope-{os.urandom(4).hex()}.tmp")
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY
-            return cls(target, os.open(temporary, flags, 0o666), temporary, force=force)
+            return cls(target, os.open(temporary, flags, 0o666), temporary, force=force)._hide()
 
     @classmethod
     def extend(cls, path: str | os.PathLike[str]) -> OutputFile:
@@ -74,6 +76,18 @@ class OutputFile:
             opened.close()
             raise
         return opened
+
+    def _hide(self) -> OutputFile:
+        """Let nobody else read it before it has its name, and keep the mode that it then gets.
+
+        That of a file which is replaced: an answer that was private stays so.
+        """
+        if not _IS_WINDOWS:
+            mode = (self.path.stat() if self.path.exists() else os.fstat(self._descriptor)).st_mode
+            self._mode = stat.S_IMODE(mode)
+            with contextlib.suppress(OSError):  # file systems without modes
+                os.fchmod(self._descriptor, 0o600)
+        return self
 
     def lock(self) -> None:
         """Keep other writers out until the file is closed; OutputError where there is one already."""
@@ -114,6 +128,9 @@ class OutputFile:
             return
         self.sync()
         with _translated(self.path, "written"):
+            if self._mode is not None:
+                with contextlib.suppress(OSError):
+                    os.fchmod(self._descriptor, self._mode)
             if _IS_WINDOWS:
                 os.close(self._descriptor)
             _rename(temporary, self.path, force=self._force)

@@ -11,9 +11,10 @@ from mmpscope.formats.mmp.columns import decode_column
 from mmpscope.formats.mmp.contents import Contents, list_contents, unpack_index
 from mmpscope.formats.mmp.frames import FileBytes, read_payload
 from mmpscope.formats.mmp.header import check_magic
+from mmpscope.formats.mmp.plausible import CHECKED, MOST_CHECKED, list_contradictions
 from mmpscope.formats.mmp.reader import HEAD_BYTES, MmpFile, PathOrStream, naming, open_stream
 from mmpscope.formats.mmp.scan import Scan, scan
-from mmpscope.formats.model import Table
+from mmpscope.formats.model import Fact, Table
 from mmpscope.formats.source import Fault
 
 __all__ = ["verify"]
@@ -71,13 +72,21 @@ def _check_snapshot(file: MmpFile, index: int) -> Iterator[Fault]:
             except FormatError as error:
                 yield _describe(error, offset, lost=f"table {name} of snapshot {index}")
             else:
-                yield from _check_table(table, f"table {name} of snapshot {index}", offset)
+                where = f"table {name} of snapshot {index}"
+                kept: dict[str, list[Fact]] | None = {} if tables is snapshot.tables else None
+                yield from _check_table(table, where, offset, kept if name == "regions" else None)
+                yield from list_contradictions(kept or {}, snapshot.capture.system, where, offset)
 
 
-def _check_table(table: Table, where: str, offset: int) -> Iterator[Fault]:
+def _check_table(
+    table: Table, where: str, offset: int, kept: dict[str, list[Fact]] | None = None
+) -> Iterator[Fault]:
+    """Decode every column, one after the other; ``kept`` takes those that are looked at once more."""
     for name in table.columns:
         try:
-            decode_column(table, name)
+            column = decode_column(table, name)
+            if kept is not None and name in CHECKED and table.rows <= MOST_CHECKED:
+                kept[name] = column
         except UnsupportedVersionError:
             continue  # an encoding of a newer minor version is no fault
         except FormatError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from re import Match
 from typing import NamedTuple
 
@@ -21,7 +22,8 @@ from mmpscope.formats.proc.segments import Segment, pack_numbers
 __all__ = ["BlockReader", "Blocks", "Oddity", "find_header", "starts_block"]
 
 _LOOKED_AT = 1 << 13
-"""Bytes of text in which a path is looked for, to tell where paths begin."""
+_LINES_LOOKED_AT = 64
+"""Bytes and lines of a map in which a path is looked for, to tell where paths begin."""
 
 
 class Oddity(NamedTuple):
@@ -106,7 +108,7 @@ class BlockReader:
 
 def _find_path_column(text: bytes, start: int) -> int:
     """Tell where paths begin in this text: the first path that stands apart by more than a blank shows it."""
-    for match in HEADER.finditer(text, start, start + _LOOKED_AT):
+    for match in islice(HEADER.finditer(text, start, start + _LOOKED_AT), _LINES_LOOKED_AT):
         if match[13] and len(match[12]) > 1:
             return match.end(12) - match.start()
     return HeaderForm().column

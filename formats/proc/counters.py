@@ -45,6 +45,8 @@ COUNTER = rb"(?:Size|Rss|Pss):[ \t]+\d{1,20} kB"
 _MAX_NUMBER = (1 << 64) - 1
 _MAX_KEYS = 128
 """Columns that one text may have: the longest real list is about 30, and a row costs all of them."""
+_MOST_BODY = 1 << 16
+"""Bytes below one map line; the longest real block has 1,500. Ten million lines would take a minute."""
 _KERNEL_WIDTH = 8
 
 
@@ -98,6 +100,14 @@ class BodyReader:
 
     def read(self, body: bytes) -> Body:
         """Parse what follows a map line, from its line feed on."""
+        if len(body) > _MOST_BODY:
+            return Body(
+                (),
+                (),
+                None,
+                f"there are more than {_MOST_BODY:,} bytes before the next map line",
+                may_hide=True,
+            )
         known = self._bodies.get(body)
         if known is None:
             known = self._bodies[body] = self._parse(body)

@@ -212,6 +212,16 @@ def test_a_fault_of_ours_is_exit_70_and_one_line(shop: Path, monkeypatch: pytest
     assert "Traceback" in run_mmp("summary", shop, "-v").err
 
 
+def test_too_little_memory_is_said(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that asks for more than there is ends in a sentence, and is no fault of ours."""
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("mmpscope.analysis.summary.summarize", fail)
+    _assert_refused(run_mmp("summary", shop), 3, "there is not enough memory for this input")
+
+
 def test_an_interruption_is_exit_130(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C is no fault: nothing is said."""
 

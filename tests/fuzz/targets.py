@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
+from fuzz.command_line import run_commands, write_lies
 from fuzz.own_files import list_entropy, mend_checksums, wrap_table
 from fuzz.seeds import list_packed_seeds, list_seeds
 from mmpscope.formats.errors import MmpError
@@ -57,6 +58,13 @@ def list_targets() -> Iterator[Target]:
     seeds = partial(list_seeds, own)
     yield from _make_pair("mmp-checksums", lambda data: open_own(mend_checksums(data)), seeds)
     yield from _make_pair("mmp-table", lambda data: open_own(wrap_table(data)), list_entropy)
+    yield Target("commands", run_commands, _list_small_seeds, _ASKING)
+    yield Target("commands-of-lies", lambda data: run_commands(write_lies(data)), list_entropy, _ASKING)
+
+
+def _list_small_seeds() -> list[bytes]:
+    """Return the shortest inputs of every format."""
+    return [seed for known in list_formats() for seed in list_seeds(known)[:3]]
 
 
 def _make_pair(

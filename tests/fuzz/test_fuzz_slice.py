@@ -15,9 +15,9 @@ from fuzz.watching import limit_memory, try_input
 from mmpscope.formats.interface import Format
 from mmpscope.formats.registry import list_formats
 
-EXAMPLES = {False: 60, True: 15}
-"""Inputs of a reader, and of the analysis behind it, which takes ten times as long."""
-FINDS = Path(__file__).with_name("finds")
+EXAMPLES = {False: 30, True: 6}
+"""Inputs of a reader, and of the analysis behind it or a command, which takes ten times as long."""
+CORPUS = Path(__file__).with_name("corpus")
 TARGETS = list(list_targets())
 
 pytestmark = pytest.mark.skipif(
@@ -37,8 +37,8 @@ def test_damaged_input_raises_nothing_but_our_errors(target: Target) -> None:
     """Good inputs, and good ones with a few things wrong, are read or refused, in time and within memory."""
     seeds = [seed for seed in target.seeds() if len(seed) < 1 << 14]
     mutator = Mutator(seeds, Random(crc32(target.name.encode())))
-    count = EXAMPLES["+" in target.name]
-    assert feed(target, [*seeds[:5], *(mutator.make() for _ in range(count))]) == []
+    count = EXAMPLES["+" in target.name or target.name.startswith("commands")]
+    assert feed(target, [*seeds[: count // 3], *(mutator.make() for _ in range(count))]) == []
 
 
 @pytest.mark.parametrize("known", list(list_formats()), ids=lambda known: str(known.name))
@@ -47,7 +47,7 @@ def test_every_format_has_seeds_of_our_own(known: Format) -> None:
     assert list_own_seeds(known)
 
 
-@pytest.mark.parametrize("path", sorted(FINDS.glob("*")), ids=lambda path: str(path.name))
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*")), ids=lambda path: str(path.name))
 def test_past_finds_stay_mended(path: Path) -> None:
     """What broke a reader once does not break it again; the file's name begins with that of the format."""
     targets = [target for target in TARGETS if target.name.partition("+")[0] == path.name.partition(".")[0]]

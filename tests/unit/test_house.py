@@ -67,3 +67,12 @@ def test_no_code_is_evaluated_and_no_shell_is_run() -> None:
         if forbidden.search(line)
     ]
     assert not hits
+
+
+def test_the_linter_forbids_it_everywhere() -> None:
+    """Neither what we ship nor a test, a tool or a benchmark may unpickle, evaluate or start a shell."""
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]
+    forbidden = {"S102", "S301", "S302", "S307", "S506", "S602", "S604", "S605"}
+    assert "S" in rules["select"]
+    ignored = {*rules["ignore"], *(code for codes in rules["per-file-ignores"].values() for code in codes)}
+    assert not [code for code in ignored for rule in forbidden if rule.startswith(code)]

@@ -91,6 +91,15 @@ def test_f49_csv_neutralises_text_and_leaves_numbers(tmp_path: Path) -> None:
     assert rows[0]["delta"] == "-4096"
 
 
+def test_f49_the_name_of_a_column_is_a_cell_too(tmp_path: Path) -> None:
+    """Raw columns keep the names that a file gives them: no formula in a heading, no control character."""
+    table = pa.table({"=cmd()": [1], "a\x1b[1m": [-1]})
+    write_table(table, str(tmp_path / "t.csv"))
+    write_table(table, str(tmp_path / "t.txt"))
+    assert _read_csv(tmp_path / "t.csv") == [{"'=cmd()": "1", "a\\x1b[1m": "-1"}]
+    assert "\x1b" not in (tmp_path / "t.txt").read_text()
+
+
 def test_f49_parquet_and_json_keep_names_untouched(tmp_path: Path) -> None:
     """What machines read holds names as they are, bytes that are no UTF-8 included."""
     write_table(_table(), str(tmp_path / "t.parquet"))

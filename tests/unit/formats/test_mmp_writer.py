@@ -22,6 +22,7 @@ from mmpscope.formats.errors import (
 )
 from mmpscope.formats.limits import Limits
 from mmpscope.formats.mmp import Plain, SnapshotWriter, encode_table, open_file, verify, write_file
+from mmpscope.formats.mmp.output import OutputFile
 from mmpscope.formats.model import Capture, Snapshot
 from support.decoding import describe_file, describe_snapshot
 from support.mmp_builder import MmpBuilder, split_frames
@@ -105,6 +106,24 @@ def test_a_one_shot_file_appears_when_it_is_whole(tmp_path: Path) -> None:
         writer.write_snapshot(make_snapshot(1))
         assert not path.exists()
     assert _list(tmp_path) == ["a.mmp"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files have no modes there")
+def test_nobody_else_reads_a_file_before_it_has_its_name(tmp_path: Path) -> None:
+    """A temporary file is private, a new one is as the umask has it; what replaces a private one is."""
+    path = tmp_path / "a.mmp"
+    before = os.umask(0o022)
+    try:
+        output = OutputFile.create(path, force=False)
+        assert [entry.stat().st_mode & 0o777 for entry in tmp_path.iterdir()] == [0o600]
+        output.publish()
+        output.close()
+        assert path.stat().st_mode & 0o777 == 0o644
+        path.chmod(0o600)
+        write_file(path, [make_snapshot(1)], force=True)
+        assert path.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
 
 
 def test_an_error_leaves_no_one_shot_file(tmp_path: Path) -> None:

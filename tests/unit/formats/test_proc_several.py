@@ -352,7 +352,7 @@ def test_text_without_any_map_is_refused() -> None:
 def test_more_maps_than_processes_end_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hostile text of falling lines is no million of snapshots."""
     monkeypatch.setattr(parts, "_MOST_PARTS", 10)
-    with pytest.raises(LimitError, match="more than 10 maps"):
+    with pytest.raises(LimitError, match="there are 11 maps in the first"):
         open_bytes(make_maps([*ALPHA, *BETA]) * 6, "x")
 
 
@@ -360,7 +360,7 @@ def test_small_maps_cost_time_in_proportion() -> None:
     """What lies beyond the end of a map is not read for ever: ten times the maps, ten times the time."""
     text = make_maps([BETA[0], BETA[2]])
     times = []
-    for count in (300, 3000):
+    for count in (100, 1000):
         start = time.perf_counter()
         assert len(open_bytes(text * count, "x").entries) == count
         times.append(time.perf_counter() - start)
