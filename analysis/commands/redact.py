@@ -73,8 +73,6 @@ def run(inputs: Inputs, target: Target, opening: Opening, manner: Manner) -> int
     rows: list[dict[str, Any]] = []
     for _ in follow(_redact_each(inputs, redactor, target, (opening, manner), rows), manner, target.output):
         pass
-    if not sum(row["snapshots"] for row in rows):
-        raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}, and nothing is written")
     if told and not manner.quiet:
         print(f"mmp: {told}", file=sys.stderr)
     deliver([_report(rows, redactor)], Writing(json=target.json), manner)
@@ -122,7 +120,7 @@ def _redact_each(
             rows.append(row)
             with closing(opened.source), nullcontext(whole) if whole else _create(path, target) as writer:
                 yield from _redact_file(opened, writer, redactor, (target, how), row)
-        if whole is not None and not sum(row["snapshots"] for row in rows):
+        if not sum(row["snapshots"] for row in rows):
             raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}, and nothing is written")
 
 
@@ -192,8 +190,12 @@ def _report(rows: Sequence[dict[str, Any]], redactor: Redactor) -> Report:
         lines = []
         for row in rows:
             count = f"{show_count(row['snapshots'])} snapshot{'' if row['snapshots'] == 1 else 's'}"
-            notes = f"; {row['notes']:,} notes left out (--keep-notes keeps them)" if row["notes"] else ""
-            lines.append(f"{row['output']}: {count} of {row['file']}, redacted{notes}")
+            notes = (
+                f"{row['notes']:,} note{'' if row['notes'] == 1 else 's'} left out (--keep-notes keeps them)"
+            )
+            lines.append(
+                f"{row['output']}: {count} of {row['file']}, redacted{'; ' + notes if row['notes'] else ''}"
+            )
         if left_out:
             lines.append(f"left out: {', '.join(left_out)}")
         return [part for line in lines for part in screen.wrap(show_name(line), "    ")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mmpscope.analysis.capability import tell_redaction
 from mmpscope.analysis.diffs.process_schema import DIFF_PROCESSES, METRICS, TOTAL_WS
 from mmpscope.analysis.diffs.process_unread import count_unread
 from mmpscope.analysis.diffs.processes import ProcessesDiff, choose_roles, count_matches
@@ -91,7 +92,9 @@ def _name_side(side: ProcessSide) -> str:
     host = f" on {host}" if (host := _find_host(side)) else ""
     unread = count_unread(side.reason, len(side.unread))
     rest = f" ({unread})" if unread else ""
-    return f"{count:,} process{'' if count == 1 else 'es'}{host}, {show_time(_find_time(side))}{rest}"
+    told = (tell_redaction(m.facts.capture.capability) for m in side.members if m.facts is not None)
+    tokens = ", names are tokens" if any(told) else ""
+    return f"{count:,} process{'' if count == 1 else 'es'}{host}, {show_time(_find_time(side))}{tokens}{rest}"
 
 
 def _count(result: ProcessesDiff) -> str:

@@ -84,7 +84,8 @@ SYSTEM_WORDS = _list(
     cloud kvm virt lowlatency hwe oem raspi rpi el fc amzn deb rc wsl microsoft-standard linuxkit moby
     aufs pve lkm v version uek chromeos amd64 arm64 i386 x86_64 aarch64 ppc64le ppc64 s390x riscv64
     riscv mips mips64 ppc le s riscv32 armv7l armv8l ia64 ia darwin macos ios fuchsia little big
-    processor platform winbuild release th rs vb fe co ni ge gdr ldr qfe rtm win lh vistasp
+    processor platform winbuild release th rs vb fe co ni ge built by a b c d e f g h gdr ldr qfe rtm
+    win lh vistasp
     """
 )
 """Words of the names and versions of systems and kernels; in lower case."""

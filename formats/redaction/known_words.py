@@ -13,7 +13,7 @@ def _list(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-SENTENCE_WORDS = _list(
+_SENTENCES = _list(
     """
     a abort about above access accessing adb add adding addr address addresses adds administrator
     advertise after again agree aligned alike all allocate allocation allocations alone already also an
@@ -97,4 +97,18 @@ SENTENCE_WORDS = _list(
     zombie zstd
     """
 )
+_STATES = _list(
+    """
+    running sleeping disk stopped stop tracing zombie dead idle parked waking always enabled vulnerable
+    mitigated force globally conditional us seconds locks signals processes coreclr clr mscorwks sigkill
+    sigsegv sigabrt sigbus lpmaximumapplicationaddress lpminimumapplicationaddress threadlist modulelist
+    memorylist exlist systeminfo threadexlist memoryexlist exceptionstream commentstreama commentstreamw
+    handledata functiontable unloadedmodulelist miscinfo memoryinfolist threadinfolist threadnames
+    systemmemoryinfo processvmcounters linuxcpuinfo linuxprocstatus linuxlsbrelease linuxcmdline
+    linuxenviron linuxauxv linuxmaps linuxdsodebug mozlinuxlimits mozsofterrors memorylistlist sigill
+    sigfpe sigquit sigpipe sigusr sigtrap sigalrm sigxcpu
+    """
+)
+"""Of a state, of speculation, of limits, of runtimes and of signals."""
+SENTENCE_WORDS = _SENTENCES | _STATES
 """In lower case."""

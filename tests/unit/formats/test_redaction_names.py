@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
+from fuzz.seeds import list_own_seeds
 from mmpscope.formats.redaction.names import Names
 from mmpscope.formats.redaction.texts import Texts
 from mmpscope.formats.redaction.tokens import Tokens
+from mmpscope.formats.registry import list_formats, open_source
+from support.redacting import read_all
 
 TOKEN = "[bcdfghjklmnpqstwz]{11}"
 NUMBERED = rf"{TOKEN}\d{{12}}"
@@ -157,3 +161,27 @@ def test_a_command_line_keeps_what_says_which_word_is_run() -> None:
     patterns = (TOKEN, f"--{NUMBERED}", f"-p{TOKEN}t")
     assert all(map(re.fullmatch, patterns, rest[2:]))
     assert re.fullmatch(f"{TOKEN}: {TOKEN}", TEXTS.redact_arguments(["nginx: worker"])[0])
+
+
+def test_what_our_sources_say_of_themselves_stays_word_for_word() -> None:
+    """Reasons, formats and ranges of small files of every format, samples among them."""
+    told = set(_list_sentences())
+    assert len(told) > 50
+    assert {text: TEXTS.redact_sentence(text) for text in told} == {text: text for text in told}
+
+
+_NAMED = ("/", "__", "elements of the file")
+"""Marks of sentences that hold names: of files, of segments, of elements of XML."""
+
+
+def _list_sentences() -> Iterator[str]:
+    for known in list_formats():
+        for seed in list_own_seeds(known):
+            source = open_source("seed", partial=True, stream=io.BytesIO(seed))
+            for snapshot in read_all(source):
+                process = snapshot.process
+                rows = [*snapshot.capability, *snapshot.capture.capability]
+                texts = [row.reason for row in rows]
+                texts += [process.get("source", {}).get("format"), process.get("range", {}).get("source")]
+                texts += [process.get("status", {}).get("State")]
+                yield from (text for text in texts if text and not any(mark in text for mark in _NAMED))
