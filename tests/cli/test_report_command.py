@@ -135,7 +135,7 @@ def test_every_snapshot_of_a_series_has_its_summary() -> None:
 
 
 def test_the_roles_are_those_of_diff() -> None:
-    """Roles and total of two captures of several processes are those of `mmp diff --json`; Markdown has them."""
+    """Roles and total of two captures of several processes are those of `mmp diff --json`, also in text."""
     workers = [SAMPLES / f"linux-workers-{side}-v1.0.mmp" for side in "ab"]
     page, told = _make(*workers).page, _ask("diff", *workers)
     assert page["roles"] is not None
