@@ -73,6 +73,18 @@ def test_lists_are_those_of_the_commands(name: str, kind: str) -> None:
     _compare(list_rows(lists[kind], lists["texts"]), _ask(command, SAMPLES / name, *words)["rows"])
 
 
+def test_a_module_with_a_gap_ends_where_its_command_says(tmp_path: Path) -> None:
+    """The size of a module is that of its parts: its end is stored where a gap makes that something else."""
+    path = tmp_path / "gap.maps"
+    parts = ("00400000-00401000 r-xp 00000000", "00600000-00601000 rw-p 00001000")
+    path.write_text("".join(f"{part} 08:01 7 /usr/bin/gap\n" for part in parts))
+    lists = _make(path).lists(0)
+    [row] = list_rows(lists["modules"], lists["texts"])
+    [told] = _ask("modules", path)["rows"]
+    assert row["end"] == int(told["end"], 16) == 0x601000
+    assert row["address"] + row["size"] < row["end"]
+
+
 @pytest.mark.parametrize("name", ONES)
 def test_figures_of_space_are_those_of_free(name: str) -> None:
     """Windows, requests, histogram and splitters are those of `mmp free --json`."""
@@ -120,6 +132,17 @@ def test_every_snapshot_of_a_series_has_its_summary() -> None:
         _compare(rows, _ask("summary", f"{LEAK}#{number}")["rows"])
         total = page["snapshots"][number]["totals"]
         assert total == {name: rows[0][name] for name in total}
+
+
+def test_the_roles_are_those_of_diff() -> None:
+    """Roles and total of two captures of several processes are those of `mmp diff --json`, also in text."""
+    workers = [SAMPLES / f"linux-workers-{side}-v1.0.mmp" for side in "ab"]
+    page, told = _make(*workers).page, _ask("diff", *workers)
+    assert page["roles"] is not None
+    _compare(list_rows(page["roles"]["rows"], page["texts"]), [*told["rows"], told["total"]])
+    text = run_mmp("report", *workers, "--markdown").out
+    assert "**5 processes before and 7 after" in text
+    assert "| restarted | `worker` | 4 \u2192 6 |" in text
 
 
 def test_the_comparison_is_that_of_diff() -> None:

@@ -25,6 +25,7 @@ def test_the_example_tells_what_is_told_now(monkeypatch: pytest.MonkeyPatch) -> 
     old_page, new_page = dict(kept.page), dict(made.page)
     for name in ("version", "made", "title", "says", "snapshots", "timelines", "diffs"):
         assert old_page[name] == new_page[name]
+    assert kept.raw == made.raw  # scripts and styles
     assert kept.blocks.keys() == made.blocks.keys()
     for lists in zip(*((page.lists(n) for n in range(20)) for page in (kept, made)), strict=True):
         old, new = (list_rows(each["regions"], each["texts"]) for each in lists)
