@@ -21,6 +21,15 @@ _LOOK_S = 0.1
 ROOT = Path(__file__).resolve().parent.parent
 
 
+_PARENT = """\
+import json, resource, subprocess, sys, time
+start = time.perf_counter()
+code = subprocess.call(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+wall_s, usage = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([code, wall_s, usage.ru_maxrss, usage.ru_utime + usage.ru_stime]))
+"""
+
+
 @dataclass(frozen=True)
 class Cost:
     """Wall time and, where asked for, time of processors in seconds; peak resident memory in bytes."""
@@ -38,23 +47,19 @@ def find_script(name: str) -> str:
 def run_command(command: list[str]) -> Cost:
     """Run one command with its output thrown away; CalledProcessError where it fails.
 
-    The peak of a child is at least what its parent held when it forked (the kernel carries ru_maxrss across
-    exec), so the process that calls this must stay small: it imports neither numpy nor pyarrow.
+    A small parent starts it, and looks at the clock: the peak of a program begins with that of who started it
+    (Linux carries ru_maxrss across exec), and whoever calls this may have held much.
 
     Byte code may be kept even where the environment forbids it: else Python would compile our modules, which
     lie in a checkout, anew in each run, but not those of our peers, which pip has compiled.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=ROOT, env=environment
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    wall_s = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return Cost(wall_s, usage.ru_maxrss * 1024)
+    parent = [sys.executable, "-ISc", _PARENT, *command]
+    done = subprocess.run(parent, stdout=subprocess.PIPE, cwd=ROOT, env=environment, check=True)
+    code, wall_s, peak_kib, processor_s = json.loads(done.stdout)
+    if code != 0:
+        raise subprocess.CalledProcessError(code, command)
+    return Cost(wall_s, peak_kib * 1024, processor_s)
 
 
 def measure_tree(command: list[str]) -> Cost:

@@ -5,6 +5,7 @@ And against a loop of pandas over CSV exports of them; with one worker, with two
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ _MIB = 2**20
 _PEAK_MIB = 600
 _EXPORTED = 200
 """Files that the loop of pandas is measured on: it takes as long for each as for the next."""
+_SUMMED = ["size", "committed", "private", "total_ws", "private_ws", "shareable_ws", "shared_ws", "swap"]
 _FLOOR = "read, unpack, forget"
 
 
@@ -34,9 +36,12 @@ def measure(options: Options) -> list[Figure]:
     (floor, floor_used), _ = call_in_child(__name__, "time_floor", str(many))
     parts, _ = call_in_child(__name__, "time_parts", str(fewer))
     (_, floor_of_few), _ = call_in_child(__name__, "time_floor", str(fewer))
-    compare = [find_script("mmp"), "compare", str(many), "--json", "--no-progress", "--workers"]
+    answer = options.folder / "compare.json"
+    compare = [find_script("mmp"), "compare", str(many), "-fo", str(answer), "--no-progress", "--workers"]
     one, two = measure_tree([*compare, "1"]), measure_tree([*compare, "2"])
+    _check_rows(answer, count)
     few = measure_tree([*compare[:2], str(fewer), *compare[3:], "2"])
+    _check_rows(answer, count // 10)
     with _running_cluster(options.folder) as scheduler:
         dask = measure_tree([*compare[:-1], "--scheduler", scheduler])
     build = measure_tree(_build(options.folder / "dataset", many))
@@ -55,6 +60,13 @@ def measure(options: Options) -> list[Figure]:
         Figure("... processors", build.processor_s, _FLOOR, floor_used, "s"),
         Figure("... peak memory, all processes", build.peak_bytes / _MIB, "the limit", _PEAK_MIB, "MiB", 1.0),
     ]
+
+
+def _check_rows(answer: Path, count: int) -> None:
+    """Make sure that every file is a row: a capture of a process that has a later one would be none."""
+    told = json.loads(answer.read_text())
+    found = [len(told["rows"]), told["snapshots"], told["earlier"], told["unreadable"]]
+    assert found == [count, count, 0, 0], found
 
 
 def _build(dataset: Path, many: Path) -> list[str]:
@@ -125,35 +137,36 @@ def _time_loop(folder: Path, many: Path, count: int) -> float:
 
 
 def write_exports(folder: str, exports: str, count: int) -> None:
-    """Write the regions of the first files of a folder as CSV, as `mmp export -t regions` does."""
+    """Write the regions of the first files of a folder as `mmp export FILE -t regions -o FILE.csv` does."""
     from mmpscope import analysis
     from mmpscope.analysis.export import write_table
+    from mmpscope.analysis.named_tables import stack_tables
 
     for path in sorted(Path(folder).iterdir())[:count]:
-        (snapshot,) = analysis.load(path)
-        write_table(snapshot.regions, str(Path(exports, f"{path.stem}.csv")), force=True)
+        regions = stack_tables(analysis.load(path), "regions")
+        write_table(regions, str(Path(exports, f"{path.stem}.csv")), force=True)
 
 
 def loop_over_exports(exports: str) -> float:
-    """Return the seconds that the usual way takes: read each file, reckon its row, put all rows together.
+    """Return the seconds that the usual way takes: read each file, add up by type, put all below each other.
 
-    A row has what a row of `compare` has most of: sums by type, the largest hole, the count of mappings.
+    Each is read with all of its columns, as pandas reads a CSV that nobody told it about. A row has what a row
+    of `compare` has most of: sums by type, the largest hole, the count of mappings.
     """
     import pandas as pd
 
     start = time.perf_counter()
-    rows = []
+    parts, wholes = [], []
     for path in sorted(Path(exports).iterdir()):
-        regions = pd.read_csv(path, dtype={"address": str, "end": str})
+        regions = pd.read_csv(path)
+        sums = regions.groupby("type")[_SUMMED].sum()
+        parts.append(sums.assign(file=path.name))
         address, end = (regions[name].map(lambda text: int(text, 16)) for name in ("address", "end"))
-        row = regions.groupby("type")["total_ws"].sum().to_dict()
-        row["size"], row["private"] = regions["size"].sum(), regions["private"].sum()
-        row["largest_free"] = int((address[1:].to_numpy() - end[:-1].to_numpy()).max())
-        row["mappings"] = len(regions)
-        rows.append(row)
-    table = pd.DataFrame(rows)
+        largest = max(after - before for after, before in zip(address[1:], end[:-1], strict=True))
+        wholes.append({**sums.sum(), "file": path.name, "largest_free": largest, "mappings": len(regions)})
+    by_type, table = pd.concat(parts), pd.DataFrame(wholes)
     distance = (table["private"] - table["private"].median()).abs()
-    assert len(distance) == len(rows)
+    assert len(distance) == by_type["file"].nunique()
     return time.perf_counter() - start
 
 

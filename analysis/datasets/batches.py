@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from mmpscope.analysis.datasets.raw_names import RAW_PREFIX, name_columns, stack
-from mmpscope.analysis.datasets.schema import DATASET_VERSION, FILES, TABLES, list_units
+from mmpscope.analysis.datasets.raw_names import name_columns, stack
+from mmpscope.analysis.datasets.schema import DATASET_VERSION, FILES, RAW_PREFIX, TABLES, list_units
 from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.layout import Rows
 from mmpscope.analysis.measures.measure import Gatherer

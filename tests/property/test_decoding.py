@@ -6,6 +6,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.analysis.decoding import TableDecoder, decode_table
+from mmpscope.analysis.encoded import EncodedColumns
+from mmpscope.analysis.joined_decoding import JoinedDecoder
+from mmpscope.formats.errors import FormatError
 from mmpscope.formats.mmp.columns import Plain, decode_column, encode_table
 from mmpscope.formats.model import Column, Table
 
@@ -117,3 +120,79 @@ def test_decoding_equals_the_reference_for_every_encoding(table: Table) -> None:
         else:
             assert kind == (pa.uint64() if column.type == "uint" else pa.int64())
             assert found == expected
+
+
+def _decode_alone(tables: list[Table], name: str) -> list[int | None] | None:
+    """Decode a column of each table; None where one of them is no column of unsigned numbers, or damaged."""
+    values: list[int | None] = []
+    for table in tables:
+        try:
+            array = TableDecoder(table).decode(name)
+        except (KeyError, FormatError):
+            return None
+        if array.type != pa.uint64():
+            return None
+        values += array.to_pylist()
+    return values
+
+
+@given(st.lists(stored_tables() | plain_tables(), min_size=1, max_size=4), st.integers(0, 5))
+@settings(max_examples=300, deadline=None)
+def test_numbers_decoded_together_are_those_of_each_alone(tables: list[Table], column: int) -> None:
+    """Of whatever is decoded at once each row is what its own table has, and 0 where that is null."""
+    tables = [table for table in tables if table.rows]
+    found = JoinedDecoder(tables).decode_numbers(f"c{column}") if tables else None
+    if found is not None:
+        alone = _decode_alone(tables, f"c{column}")
+        assert alone is not None
+        assert found.values.tolist() == [value or 0 for value in alone]
+        assert found.is_known.tolist() == [value is not None for value in alone]
+
+
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=4), st.data())
+@settings(max_examples=100, deadline=None)
+def test_numbers_of_every_usual_encoding_are_decoded_together(rows: list[int], data: st.DataObject) -> None:
+    """Constants, deltas, what counts from another column and what is in another order: none is left alone."""
+
+    def draw(count: int) -> Table:
+        codes, bitmap = bytes(data.draw(st.permutations(range(count)))), (count + 7) // 8
+        stored = {
+            width: data.draw(st.binary(min_size=width * count, max_size=width * count)) for width in (1, 2)
+        }
+        names = Column(
+            "text", "plain", data=b"x" * count, rows=count, ends=Column("uint", "delta", 1, 1, b"\1" * count)
+        )
+        valid = data.draw(st.none() | st.binary(min_size=bitmap, max_size=bitmap))
+        columns = {
+            "const": Column("uint", "const", value=data.draw(UINT)),
+            "path": Column("text", "dict", 1, data=codes, values=names),
+            "size": Column(
+                "uint", "plain", 2, 4096, stored[2], valid, by=data.draw(st.sampled_from([None, "path"]))
+            ),
+            "delta": Column("uint", "delta", 1, 1, stored[1], valid),
+            "start": Column("uint", "chain", 2, 4096, stored[2], of="size"),
+            "rss": Column("uint", "diff", 1, 3, stored[1], of="size", by="path"),
+            "same": Column("uint", "same", of="rss"),
+        }
+        return Table(count, columns)
+
+    tables = [draw(count) for count in rows]
+    decoder = JoinedDecoder(tables)
+    for name in ("const", "size", "delta", "start", "rss", "same"):
+        found, alone = decoder.decode_numbers(name), _decode_alone(tables, name)
+        assert found is not None
+        assert alone is not None
+        assert found.values.tolist() == [value or 0 for value in alone]
+        assert found.is_known.tolist() == [value is not None for value in alone]
+
+
+@given(st.lists(st.lists(st.none() | SCALARS["text"], min_size=1, max_size=12), min_size=1, max_size=4))
+@settings(max_examples=200, deadline=None)
+def test_text_decoded_together_is_that_of_each_alone(texts: list[list[bytes | None]]) -> None:
+    """Each distinct text has one code, and each row the text that its own table has."""
+    tables = [encode_table({"c": Plain("text", values)}, len(values)) for values in texts]
+    alone = [EncodedColumns(table).text("c") for table in tables]
+    found = JoinedDecoder(tables).decode_text("c", lambda number: EncodedColumns(tables[number]).text("c"))
+    expected = [text.values[code] for text in alone for code in text.codes.tolist()]
+    assert [found.values[code] for code in found.codes.tolist()] == expected
+    assert len(set(found.values)) == len(found.values)
