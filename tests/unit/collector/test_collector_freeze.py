@@ -22,7 +22,7 @@ from mmpscope.collector.recorder import NotApplicableError
 from mmpscope.collector.request import parse_request
 from mmpscope.formats.mmp.columns import decode_table
 from mmpscope.formats.model import Snapshot
-from support.collecting import run_sleeper, wait_until
+from support.collecting import collect, read_snapshots, run_sleeper, start_collect, wait_until
 from support.fakeproc import FakeProc, FakeProcess
 from support.restless import (
     count_threads,
@@ -272,3 +272,30 @@ def test_ctrl_z_waits_until_the_process_is_let_go() -> None:
         with _freeze(sleeper.pid):
             assert signal.SIGTSTP in signal.pthread_sigmask(signal.SIG_BLOCK, ())
         assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+def test_kill_9_of_a_series_that_holds_leaves_the_process_running(tmp_path: Path) -> None:
+    """Killed at any moment, before, in or after a hold, the command leaves nobody stopped or traced."""
+    moments = random.Random(5)
+    with start_churn(tmp_path) as churn:
+        for attempt in range(6):
+            output = tmp_path / f"{attempt}.mmp"
+            series = start_collect(churn.pid, "-o", output, "--freeze", "--interval", "0.001")
+            wait_until(output.exists)
+            time.sleep(moments.uniform(0, 0.2))
+            end_at_once(series)
+            wait_until(lambda: is_free(churn.pid))
+            assert {_find(one, "freeze")[0] for one in read_snapshots(output, partial=True)} == {"ok"}
+        done = churn.step()
+        wait_until(lambda: _is_beyond(churn, (done["rounds"], done["started"])))
+
+
+def test_a_program_that_we_started_may_be_held(tmp_path: Path) -> None:
+    """A child that the kernel stops for us is not taken for one that has ended."""
+    output = tmp_path / "a.mmp"
+    run = collect("--freeze", "--interval", "0.01", "-o", output, "--", "sleep", "1")
+    assert run.returncode == 0, run.stderr
+    assert "ended with exit code 0" in run.stderr
+    snapshots = read_snapshots(output)
+    assert len(snapshots) > 3
+    assert {_find(one, "freeze")[0] for one in snapshots} == {"ok"}
