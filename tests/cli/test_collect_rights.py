@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,12 +57,11 @@ def _find(snapshot: Snapshot, item: str) -> tuple[str, int | None, str]:
 
 
 @pytest.fixture
-def open_folder(tmp_path: Path) -> Path:
-    """Give a folder that everybody may write to, below folders that everybody may pass."""
-    for folder in (tmp_path, *tmp_path.parents):
-        if str(folder).startswith("/tmp/pytest"):
-            folder.chmod(0o777)
-    return tmp_path
+def open_folder() -> Iterator[Path]:
+    """Give a folder that everybody may write to; those of pytest are closed to others, again and again."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
 
 
 @pytest.mark.parametrize("level", [1, 2])
