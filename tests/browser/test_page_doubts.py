@@ -1,4 +1,4 @@
-"""Small things that would mislead: sums of a part, escapes in names, rows that say nothing, unasked choices."""
+"""Small things that would mislead: sums of a part, escapes in names, rows that say nothing."""
 
 from __future__ import annotations
 
