@@ -1,7 +1,8 @@
 """Read every byte of a file and name each damage.
 
-Exit code 0: all of it is whole. Exit code 1: there is damage, or a file of a folder or archive that is no
-snapshot; --partial of the other commands reads what is whole.
+Exit code 0: all of it is whole. Exit code 1: there is damage, or what cannot be true, as regions that
+overlap, or a file of a folder or archive that is no snapshot; --partial of the other commands reads what is
+whole.
 
 --repair writes a new .mmp file of every whole snapshot, note and system fact of a damaged one, byte for byte
 as they were, and ends with exit code 0 where that holds at least one snapshot. The damaged file stays.

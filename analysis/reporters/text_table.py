@@ -62,6 +62,8 @@ def render_table(columns: Sequence[TextColumn], screen: Screen, note: str = "") 
             break
         kept.remove(poorest)
         hidden.append(poorest.title.replace("\n", " "))
+    if not kept:  # a table whose rows tell nothing of what is known
+        return screen.wrap(note)
     widths = _share_width(kept, width)
     height = max(column.title.count("\n") for column in kept) + 1
     titles = [_pad_title(column.title, height) for column in kept]

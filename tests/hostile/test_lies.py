@@ -83,6 +83,19 @@ def test_no_question_about_a_lie_ends_in_a_crash(
     assert answer.code in _EXIT_CODES, answer.err
 
 
+def test_rows_that_tell_nothing_are_listed_without_a_crash(tmp_path: Path) -> None:
+    """Threads of which no column is known have nothing to show, and are no fault of ours."""
+    builder = MmpBuilder()
+    builder.add_header()
+    capture = builder.add_capture({"host": {"os": "linux"}})
+    threads = table({"Rss": column("uint", "const", value=1)}, 2)
+    builder.add_snapshot({"tables": {"threads": threads}}, capture=capture, pid=1, time_ns=1)
+    path = tmp_path / "odd.mmp"
+    path.write_bytes(builder.data)
+    answer = run_mmp("threads", path)
+    assert answer.code in (0, 4), answer.err
+
+
 def test_what_is_true_is_not_called_a_lie(tmp_path: Path) -> None:
     """Regions that touch, the last page of all, and counters as large as they may be are whole."""
     columns = {"start": [_PAGE, 2 * _PAGE, 2**64 - _PAGE], "size": [_PAGE, _PAGE, _PAGE]}
