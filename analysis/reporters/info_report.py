@@ -93,7 +93,7 @@ def describe_entry(entry: Entry, snapshot: Snapshot) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def _describe_capability(known: tuple[Capability, ...]) -> list[dict[str, Any]]:
     """Describe it once for all snapshots that lack the same: an archive may hold a hundred thousand."""
-    return [asdict(row) for row in known]
+    return [row._asdict() for row in known]
 
 
 def _first(*values: Any) -> Any:
