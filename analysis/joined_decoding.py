@@ -191,7 +191,8 @@ class _Group:
         if places is None:
             return None
         chosen = [places[number] for number in self._numbers]
-        return stored[np.concatenate(chosen) + np.repeat(self._edges[:-1], self._counts)]
+        taken: Uints = stored[np.concatenate(chosen) + np.repeat(self._edges[:-1], self._counts)]
+        return taken
 
     def _follow(self) -> Numbers | None:
         """Decode the column that this one refers to, in these tables."""

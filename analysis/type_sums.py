@@ -90,7 +90,7 @@ def _sum_slots(columns: RawColumns, figures: tuple[str, ...], slot: Rows, slots:
     present = np.zeros(shape[1], np.bool_)
     present[places] = True
     whole = (len(figures), slots, len(TYPES))
-    parts = (part.reshape(whole) for part in (values, known, partial))
+    parts = values.reshape(whole), known.reshape(whole), partial.reshape(whole)
     return SlotSums(figures, *parts, present.reshape(slots, len(TYPES)))
 
 

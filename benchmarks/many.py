@@ -150,7 +150,7 @@ def write_exports(folder: str, exports: str, count: int) -> None:
 def loop_over_exports(exports: str) -> float:
     """Return the seconds that the usual way takes: read each file, add up by type, put all below each other.
 
-    Each is read with all of its columns, as pandas reads a CSV that nobody told it about. A row has what a row
+    Each is read with all of its columns, as pandas reads a CSV that nobody told it about. A row has what one
     of `compare` has most of: sums by type, the largest hole, the count of mappings.
     """
     import pandas as pd

@@ -170,7 +170,7 @@ def _read_column(name: str, described: Fact, most: int) -> Column:
                 fields[key] = value
             else:
                 extra[key] = value
-        elif type(value) is not wanted or (wanted is int and not 0 <= value <= _MOST.get(key, most)):
+        elif type(value) is not wanted or (type(value) is int and not 0 <= value <= _MOST.get(key, most)):
             raise CorruptError(f"{key} of a column descriptor is not as it should be", field=name)
         else:
             fields[key] = value
