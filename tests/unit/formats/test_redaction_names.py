@@ -14,8 +14,8 @@ from mmpscope.formats.redaction.tokens import Tokens
 from mmpscope.formats.registry import list_formats, open_source
 from support.redacting import read_all
 
-TOKEN = "[bcdfghjklmnpqstwz]{11}"
-NUMBERED = rf"{TOKEN}\d{{12}}"
+SHAPE = "[bcdfghjklmnpqstwz]{11}"
+NUMBERED = rf"{SHAPE}\d{{12}}"
 
 
 def make(key: bytes = b"k" * 32) -> tuple[Names, Texts]:
@@ -76,25 +76,25 @@ def test_what_every_machine_has_stays(path: str) -> None:
     [
         (
             "/home/ann/shop/libcart-1.2.so.3 (deleted)",
-            rf"/home/{TOKEN}/{TOKEN}/{NUMBERED}\.so\.3 \(deleted\)",
+            rf"/home/{SHAPE}/{SHAPE}/{NUMBERED}\.so\.3 \(deleted\)",
         ),
-        ("/home/lib/libc.so.6", rf"/home/{TOKEN}/libc\.so\.6"),
-        ("/usr/lib/libcart.so", rf"/usr/lib/{TOKEN}\.so"),
-        ("/usr/lib/cart/libc.so.6", rf"/usr/lib/{TOKEN}/libc\.so\.6"),
+        ("/home/lib/libc.so.6", rf"/home/{SHAPE}/libc\.so\.6"),
+        ("/usr/lib/libcart.so", rf"/usr/lib/{SHAPE}\.so"),
+        ("/usr/lib/cart/libc.so.6", rf"/usr/lib/{SHAPE}/libc\.so\.6"),
         ("/tmp/jit-4711.dump", rf"/tmp/{NUMBERED}\.dump"),
-        ("/opt/cart.secret", rf"/opt/{TOKEN}"),
-        ("/run/user/1000/x", rf"/run/user/{NUMBERED}/{TOKEN}"),
-        ("[anon:cart]", rf"\[anon:{TOKEN}\]"),
-        ("[cart]", rf"\[{TOKEN}\]"),
-        ("[anon:dalvik-/data/app/cart.odex]", rf"\[anon:dalvik-/data/app/{TOKEN}\.odex\]"),
-        ("[anon:cart.bss]", rf"\[anon:{TOKEN}\.bss\]"),
-        ("[anon_shmem:cart]", rf"\[anon_shmem:{TOKEN}\]"),
-        ("/memfd:cart (deleted)", rf"/memfd:{TOKEN} \(deleted\)"),
+        ("/opt/cart.secret", rf"/opt/{SHAPE}"),
+        ("/run/user/1000/x", rf"/run/user/{NUMBERED}/{SHAPE}"),
+        ("[anon:cart]", rf"\[anon:{SHAPE}\]"),
+        ("[cart]", rf"\[{SHAPE}\]"),
+        ("[anon:dalvik-/data/app/cart.odex]", rf"\[anon:dalvik-/data/app/{SHAPE}\.odex\]"),
+        ("[anon:cart.bss]", rf"\[anon:{SHAPE}\.bss\]"),
+        ("[anon_shmem:cart]", rf"\[anon_shmem:{SHAPE}\]"),
+        ("/memfd:cart (deleted)", rf"/memfd:{SHAPE} \(deleted\)"),
         ("/SYSV0000abcd (deleted)", r"/SYSV(?!00000000)[0-9a-f]{8} \(deleted\)"),
-        ("/dev/shm/cart", rf"/dev/shm/{TOKEN}"),
-        ("C:\\Users\\Ann\\Cart.exe", rf"C:\\Users\\{TOKEN}\\{TOKEN}\.exe"),
-        ("\\\\server\\share\\x.dll", rf"\\\\{TOKEN}\\{TOKEN}\\{TOKEN}\.dll"),
-        ("C:\\Windows\\System32\\cart.dll", rf"C:\\Windows\\System32\\{TOKEN}\.dll"),
+        ("/dev/shm/cart", rf"/dev/shm/{SHAPE}"),
+        ("C:\\Users\\Ann\\Cart.exe", rf"C:\\Users\\{SHAPE}\\{SHAPE}\.exe"),
+        ("\\\\server\\share\\x.dll", rf"\\\\{SHAPE}\\{SHAPE}\\{SHAPE}\.dll"),
+        ("C:\\Windows\\System32\\cart.dll", rf"C:\\Windows\\System32\\{SHAPE}\.dll"),
     ],
 )
 def test_every_other_part_of_a_path_is_a_token(path: str, pattern: str) -> None:
@@ -132,20 +132,20 @@ def test_tokens_are_those_of_the_key() -> None:
         (
             TEXTS.redact_sentence,
             "no mount shows /cart.slice/x1",
-            rf"no mount shows /{TOKEN}\.slice/{NUMBERED}",
+            rf"no mount shows /{SHAPE}\.slice/{NUMBERED}",
         ),
-        (TEXTS.redact_sentence, "process 7 ended: cartwheel", rf"process 7 ended: {TOKEN}"),
+        (TEXTS.redact_sentence, "process 7 ended: cartwheel", rf"process 7 ended: {SHAPE}"),
         (TEXTS.redact_version, "6.1.0-18-amd64", r"6\.1\.0-18-amd64"),
         (TEXTS.redact_version, "6.1.0-cart2", rf"6\.1\.0-{NUMBERED}"),
         (TEXTS.redact_version, "Debian GNU/Linux 12 (bookworm)", r"Debian GNU/Linux 12 \(bookworm\)"),
         (TEXTS.redact_account, "root", "root"),
         (TEXTS.redact_account, "NT AUTHORITY\\SYSTEM", r"NT AUTHORITY\\SYSTEM"),
-        (TEXTS.redact_account, "SHOP\\ann", rf"{TOKEN}\\{TOKEN}"),
+        (TEXTS.redact_account, "SHOP\\ann", rf"{SHAPE}\\{SHAPE}"),
         (TEXTS.redact_sid, "S-1-5-18", "S-1-5-18"),
         (TEXTS.redact_sid, "S-1-5-21-1-2-3-1001", NUMBERED),
         (TEXTS.redact_label, "Heap ID: 1 [LOW FRAGMENTATION]", r"Heap ID: 1 \[LOW FRAGMENTATION\]"),
         (TEXTS.redact_label, "MALLOC_TINY (empty)", r"MALLOC_TINY \(empty\)"),
-        (TEXTS.redact_label, "__CART", f"__{TOKEN}"),
+        (TEXTS.redact_label, "__CART", f"__{SHAPE}"),
     ],
 )
 def test_texts_keep_the_words_that_are_ours(change: Callable[[str], str], text: str, pattern: str) -> None:
@@ -158,9 +158,9 @@ def test_a_command_line_keeps_what_says_which_word_is_run() -> None:
     words = ["/usr/bin/python3", "-u", "-m", "cart", "--token=hunter2", "-pSecret"]
     program, *rest = TEXTS.redact_arguments(words)
     assert (program, rest[:2]) == ("/usr/bin/python3", ["-u", "-m"])
-    patterns = (TOKEN, f"--{NUMBERED}", f"-p{TOKEN}t")
+    patterns = (SHAPE, f"--{NUMBERED}", f"-p{SHAPE}t")
     assert all(map(re.fullmatch, patterns, rest[2:]))
-    assert re.fullmatch(f"{TOKEN}: {TOKEN}", TEXTS.redact_arguments(["nginx: worker"])[0])
+    assert re.fullmatch(f"{SHAPE}: {SHAPE}", TEXTS.redact_arguments(["nginx: worker"])[0])
 
 
 def test_what_our_sources_say_of_themselves_stays_word_for_word() -> None:
