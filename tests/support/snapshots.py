@@ -14,7 +14,8 @@ from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.freespace import Holes, find_snapshot_holes
 from mmpscope.analysis.regions import SUMMED
 from mmpscope.analysis.schema import CAPABILITY, COUNTERS, GATE, MODULES, REGIONS, THREADS, Field
-from mmpscope.analysis.type_sums import sum_regions
+from mmpscope.analysis.summary import sum_snapshot
+from mmpscope.analysis.type_sums import TypeSums, sum_regions
 from mmpscope.formats.model import Capture, Snapshot
 
 if TYPE_CHECKING:
@@ -65,6 +66,11 @@ class _HandMade:
         counted = ~columns.text("subtype").equals(GATE)
         sums = sum_regions(columns, SUMMED, np.zeros(columns.rows, np.int64), 1).list_rows(0)
         return SimpleNamespace(told=columns.text("details"), columns=columns, counted=counted, sums=sums)
+
+    @cached_property
+    def type_sums(self) -> tuple[dict[str, TypeSums], dict[str, set[str]]]:
+        """The rows of its summary before they are a table."""
+        return sum_snapshot(cast("LoadedSnapshot", self))
 
     @property
     def raw_regions(self) -> pa.Table:
