@@ -16,7 +16,7 @@ from mmpscope.collector.linux.freeze import Freeze
 from mmpscope.collector.linux.mapped_file import open_mapped
 from mmpscope.collector.linux.modules import read_modules
 from mmpscope.collector.linux.procfs import ProcDir
-from mmpscope.collector.linux.regions import MapTexts, read_map_texts, read_rollup
+from mmpscope.collector.linux.regions import MapTexts, read_again, read_map_texts, read_rollup
 from mmpscope.collector.linux.threads import read_threads
 from mmpscope.collector.recorder import Recorder
 from mmpscope.formats.faults import tell_count
@@ -53,8 +53,8 @@ class SnapshotReader:
             # smaps_rollup makes the kernel walk all page tables again: one call, while we parse what we have.
             with Background(partial(read_rollup, self._directory, texts, budget)) as background:
                 if texts.why_light is None:
-                    again = recorder.require("maps", partial(self._directory.read, "maps"))
-                    moment["map_moved"] = again != texts.maps
+                    again = partial(read_again, self._directory, texts)
+                    moment["map_moved"] = recorder.require("maps", again)
                 process = self._read_process(stat, status, recorder)
                 tables = self._read_threads(texts, budget, recorder)
                 if freeze is not None:
