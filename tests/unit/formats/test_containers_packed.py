@@ -27,7 +27,7 @@ from support.archives import make_tar, make_zip
 from support.shop import make_shop
 from support.smaps_text import make_text
 
-SMAPS = make_text(40)
+SMAPS = make_text(40, Rss=8, Pss=4, Anonymous=2, Swap=0)
 Pack = Callable[[bytes], bytes]
 PACKERS: dict[str, Pack] = {"gzip": gzip.compress, "xz": lzma.compress, "bzip2": bz2.compress}
 

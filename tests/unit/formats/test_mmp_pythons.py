@@ -24,8 +24,8 @@ from mmpscope.formats.model import Capture, Snapshot
 golden, path, copy = sys.argv[1:]
 rows = 300
 columns = {
-    "start": Plain("uint", [row << 14 for row in range(rows)]),
-    "size": Plain("uint", [4096 + 4096 * (row % 3) for row in range(rows)], len_of="start"),
+    "start": Plain("uint", [row << 15 for row in range(rows)]),
+    "size": Plain("uint", [16384 + 4096 * (row % 3) for row in range(rows)], len_of="start"),
     "path": Plain("text", [None if row % 3 else b"/lib/%d" % (row % 20) for row in range(rows)], "utf-8"),
     "Rss": Plain("uint", [4096 * (row * 7 % 5) for row in range(rows)]),
     "Pss": Plain("uint", [4096 * (row * 7 % 5) - (row % 10 == 1) * 1024 for row in range(rows)]),
