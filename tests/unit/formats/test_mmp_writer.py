@@ -11,40 +11,17 @@ from pathlib import Path
 
 import pytest
 from mmpscope.formats.errors import (
-    CorruptError,
-    FormatError,
     LimitError,
-    MmpError,
-    NotASnapshotError,
     OutputError,
     OutputExistsError,
-    UnsupportedVersionError,
 )
 from mmpscope.formats.limits import Limits
-from mmpscope.formats.mmp import Plain, SnapshotWriter, encode_table, open_file, verify, write_file
+from mmpscope.formats.mmp import SnapshotWriter, open_file, verify, write_file
 from mmpscope.formats.mmp.output import OutputFile
-from mmpscope.formats.model import Capture, Snapshot
+from mmpscope.formats.model import Capture
 from support.decoding import describe_file, describe_snapshot
-from support.mmp_builder import MmpBuilder, split_frames
-from support.small_file import list_frames, make_small_file
-
-
-def make_snapshot(pid: int, capture: Capture | None = None) -> Snapshot:
-    """Make a snapshot with one table."""
-    columns = {
-        "start": Plain("uint", [pid << 12, pid << 13]),
-        "size": Plain("uint", [4096, 8192], len_of="start"),
-        "path": Plain("text", [b"/bin/x", None], "utf-8"),
-    }
-    process = {"pid": pid, "name": "demo"}
-    moment = {"time_ns": pid * 10, "mono_ns": pid}
-    return Snapshot(
-        capture or Capture(host={"id": "x"}), process, moment, {"regions": encode_table(columns, 2)}
-    )
-
-
-def _list(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+from support.mmp_builder import split_frames
+from support.written import list_names, make_snapshot, read_pids
 
 
 def _write_and(writer: SnapshotWriter, then: Callable[[], object]) -> None:
@@ -56,11 +33,6 @@ def _write_and(writer: SnapshotWriter, then: Callable[[], object]) -> None:
 
 def _interrupt() -> None:
     raise KeyboardInterrupt
-
-
-def _read_pids(path: Path, *, partial: bool = False) -> list[int | None]:
-    with open_file(path, partial=partial) as file:
-        return [file.read(entry.index).process["pid"] for entry in file.entries]
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -105,7 +77,7 @@ def test_a_one_shot_file_appears_when_it_is_whole(tmp_path: Path) -> None:
     with SnapshotWriter.create(path) as writer:
         writer.write_snapshot(make_snapshot(1))
         assert not path.exists()
-    assert _list(tmp_path) == ["a.mmp"]
+    assert list_names(tmp_path) == ["a.mmp"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="files have no modes there")
@@ -130,7 +102,7 @@ def test_an_error_leaves_no_one_shot_file(tmp_path: Path) -> None:
     """Left by an error, a one-shot file is gone, its temporary name too."""
     with pytest.raises(KeyboardInterrupt):
         _write_and(SnapshotWriter.create(tmp_path / "a.mmp"), _interrupt)
-    assert _list(tmp_path) == []
+    assert list_names(tmp_path) == []
 
 
 def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
@@ -143,7 +115,7 @@ def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
     with pytest.raises(OutputExistsError):
         _write_and(SnapshotWriter.create(path), lambda: path.write_text("mine"))
     assert path.read_text() == "mine"
-    assert _list(tmp_path) == ["a.mmp"]
+    assert list_names(tmp_path) == ["a.mmp"]
 
 
 def test_force_replaces_what_a_link_names(tmp_path: Path) -> None:
@@ -155,7 +127,7 @@ def test_force_replaces_what_a_link_names(tmp_path: Path) -> None:
         write_file(link, [])
     write_file(link, [make_snapshot(1)], force=True)
     assert link.is_symlink()
-    assert _read_pids(path) == [1]
+    assert read_pids(path) == [1]
 
 
 def test_a_dangling_link_is_something_that_exists(tmp_path: Path) -> None:
@@ -197,7 +169,7 @@ def test_a_file_system_without_links_is_written_to(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "link", refuse)
     path = tmp_path / "a.mmp"
     write_file(path, [make_snapshot(1)])
-    assert _read_pids(path) == [1]
+    assert read_pids(path) == [1]
     path.unlink()
     with pytest.raises(OutputExistsError):
         _write_and(SnapshotWriter.create(path), lambda: path.write_text("mine"))
@@ -212,8 +184,8 @@ def test_a_file_can_be_renamed_where_open_files_cannot(
     with SnapshotWriter.create(tmp_path / "a.mmp", series=True) as writer:
         writer.write_snapshot(make_snapshot(1))
         writer.write_snapshot(make_snapshot(2))
-    assert _read_pids(tmp_path / "a.mmp") == [1, 2]
-    assert _list(tmp_path) == ["a.mmp"]
+    assert read_pids(tmp_path / "a.mmp") == [1, 2]
+    assert list_names(tmp_path) == ["a.mmp"]
 
 
 def test_a_series_appears_with_its_first_snapshot(tmp_path: Path) -> None:
@@ -222,13 +194,13 @@ def test_a_series_appears_with_its_first_snapshot(tmp_path: Path) -> None:
     with SnapshotWriter.create(path, series=True) as writer:
         assert not path.exists()
         writer.write_snapshot(make_snapshot(1))
-        assert _read_pids(path) == [1]
+        assert read_pids(path) == [1]
         writer.write_snapshot(make_snapshot(2))
         with open_file(path) as file:
             assert (len(file.entries), file.closed) == (2, False)
     with SnapshotWriter.create(tmp_path / "none.mmp", series=True):
         pass
-    assert _list(tmp_path) == ["a.mmp"]
+    assert list_names(tmp_path) == ["a.mmp"]
 
 
 def test_a_series_that_ends_in_an_error_is_closed(tmp_path: Path) -> None:
@@ -261,7 +233,7 @@ def test_a_write_that_takes_only_a_part_goes_on(tmp_path: Path, monkeypatch: pyt
     write = os.write
     monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:7]))
     write_file(tmp_path / "a.mmp", [make_snapshot(1)])
-    assert _read_pids(tmp_path / "a.mmp") == [1]
+    assert read_pids(tmp_path / "a.mmp") == [1]
 
 
 def _fill_disk_after(monkeypatch: pytest.MonkeyPatch, bytes_left: int) -> None:
@@ -287,7 +259,7 @@ def test_a_full_disk_costs_a_one_shot_file(tmp_path: Path, monkeypatch: pytest.M
     ):
         write_file(path, [make_snapshot(1)], force=True)
     assert path.read_text() == "old"
-    assert _list(tmp_path) == ["a.mmp"]
+    assert list_names(tmp_path) == ["a.mmp"]
 
 
 def test_a_full_disk_costs_a_series_one_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +294,7 @@ except OutputError as error:
     command = [sys.executable, "-c", script, str(tmp_path / "a.mmp")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "a.mmp: it cannot be written (File too large)" in done.stdout
-    assert _list(tmp_path) == []
+    assert list_names(tmp_path) == []
 
 
 def test_nobody_else_adds_at_the_same_time(tmp_path: Path) -> None:
@@ -338,101 +310,7 @@ def test_nobody_else_adds_at_the_same_time(tmp_path: Path) -> None:
         writer.write_snapshot(make_snapshot(2))
     with SnapshotWriter.append(path) as writer:
         writer.write_snapshot(make_snapshot(3))
-    assert _read_pids(path) == [1, 2, 3]
-
-
-def test_appending_keeps_the_stored_bytes(tmp_path: Path) -> None:
-    """What was in the file stays as it was, unknown parts included; a newer writer says so in a header."""
-    path = tmp_path / "a.mmp"
-    builder = make_small_file()
-    builder.add("weather", b"\xff", sky="grey")
-    builder.close()
-    path.write_bytes(builder.data)
-    with SnapshotWriter.append(path) as writer:
-        writer.write_snapshot(make_snapshot(6))
-    data = path.read_bytes()
-    assert data.startswith(builder.data)
-    added = split_frames(data[len(builder.data) :])
-    assert [frame[2 : 2 + (frame[1] & 31)] for frame in added][:3] == [b"mmp", b"capture", b"snapshot"]
-    assert _read_pids(path) == [101, 102, 103, 104, 105, 6]
-    assert verify(path) == []
-
-
-def test_appending_to_a_file_of_ours_needs_no_header(tmp_path: Path) -> None:
-    """The header in force stays in force where the same writer goes on."""
-    path = tmp_path / "a.mmp"
-    write_file(path, [make_snapshot(1)])
-    with SnapshotWriter.append(path) as writer:
-        writer.write_snapshot(make_snapshot(2))
-    assert path.read_bytes().count(b"producer") == 1
-    assert verify(path) == []
-
-
-def test_appending_nothing_changes_nothing(tmp_path: Path) -> None:
-    """A closed file to which nothing is added stays as it is; one that was not closed gets its index."""
-    path = tmp_path / "a.mmp"
-    write_file(path, [make_snapshot(1)])
-    before = path.read_bytes()
-    with SnapshotWriter.append(path):
-        pass
-    assert path.read_bytes() == before
-    path.write_bytes(before[: before.rindex(b"\x95\xa5index")])
-    with SnapshotWriter.append(path):
-        pass
-    with open_file(path) as file:
-        assert file.closed
-
-
-def test_appending_cuts_a_torn_tail(tmp_path: Path) -> None:
-    """A frame that was never finished is cut, wherever it was torn, and the next one takes its number."""
-    path = tmp_path / "a.mmp"
-    builder = make_small_file()
-    last = [frame for frame in list_frames(builder) if frame.kind == "snapshot"][-1]
-    for size in range(last.start + 1, last.end, 10):
-        path.write_bytes(builder.data[:size])
-        with SnapshotWriter.append(path) as writer:
-            writer.write_snapshot(make_snapshot(6))
-        assert _read_pids(path) == [101, 102, 103, 104, 6]
-        assert verify(path) == []
-
-
-def _damage(data: bytes) -> bytes:
-    return data[:300] + b"XX" + data[302:]
-
-
-def _make_newer(data: bytes) -> bytes:
-    builder = MmpBuilder()
-    builder.add_header({"version": [2, 0]})
-    return builder.data
-
-
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        (_damage, CorruptError),
-        (_make_newer, UnsupportedVersionError),
-        (lambda data: data[:40], FormatError),
-        (lambda data: b"", NotASnapshotError),
-        (lambda data: b"Dear diary", NotASnapshotError),
-    ],
-)
-def test_appending_to_what_is_not_sound_changes_nothing(
-    tmp_path: Path, change: Callable[[bytes], bytes], error: type[MmpError]
-) -> None:
-    """A damaged, newer or foreign file is refused and left as it is."""
-    path = tmp_path / "a.mmp"
-    path.write_bytes(change(make_small_file().data))
-    before = path.read_bytes()
-    with pytest.raises(error, match=r"a\.mmp"):
-        SnapshotWriter.append(path)
-    assert path.read_bytes() == before
-
-
-def test_appending_to_no_file_is_named(tmp_path: Path) -> None:
-    """Adding to a file that is not there makes none."""
-    with pytest.raises(OutputError, match="cannot be opened"):
-        SnapshotWriter.append(tmp_path / "no.mmp")
-    assert _list(tmp_path) == []
+    assert read_pids(path) == [1, 2, 3]
 
 
 def test_a_snapshot_that_no_reader_would_take_is_refused(
@@ -483,10 +361,10 @@ def test_a_killed_series_keeps_what_was_written(tmp_path: Path, count: int) -> N
         for _ in range(count + 1):
             last = process.stdout.readline()
         process.kill()
-    pids = _read_pids(path, partial=True)
+    pids = read_pids(path, partial=True)
     assert pids == list(range(1, len(pids) + 1))
     assert len(pids) >= int(last)
     with SnapshotWriter.append(path) as writer:
         writer.write_snapshot(make_snapshot(7))
-    assert _read_pids(path) == [*pids, 7]
+    assert read_pids(path) == [*pids, 7]
     assert verify(path) == []
