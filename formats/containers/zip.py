@@ -33,14 +33,16 @@ _DAMAGE = (
     zipfile.BadZipFile,
     EOFError,
     LookupError,
-    NotImplementedError,
     OverflowError,
     RuntimeError,
     ValueError,
     struct.error,
     zlib.error,
 )
-"""What `zipfile` raises for damaged lists and members, none of it documented but the first."""
+"""What `zipfile` raises for damaged lists and members, none of it documented but the first.
+
+A method of packing that it does not know is a RuntimeError of a kind of its own.
+"""
 
 
 class ZipTree:
