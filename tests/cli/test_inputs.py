@@ -12,7 +12,7 @@ from support.archives import make_zip
 from support.mmp_command import run_mmp
 from support.smaps_text import make_text
 
-SMAPS = make_text(5)
+SMAPS = make_text(5, Rss=8, Pss=4, Anonymous=2, Swap=0)
 CUT = gzip.compress(make_text(500))[:1000]
 
 
