@@ -62,8 +62,15 @@ def _load(package: str) -> tuple[Format, ...]:
     return formats
 
 
-def find_format(head: bytes) -> Format | None:
-    """Tell by its first 64 KiB (or all) of which format content is."""
+def find_format(head: bytes, name: str) -> Format | None:
+    """Tell by its first 64 KiB (or all) of which format content is.
+
+    The name decides only where there is no content: a text of /proc is empty for a process without memory, an
+    `.mmp` file is only left empty by a disk that is full (TruncatedError).
+    """
+    if not head and name.endswith(".mmp"):
+        what = "the file is empty: a full disk or a copy that was broken off leaves such a file"
+        raise TruncatedError(what, now="Copy it again, or collect again.")
     return next((known for known in list_formats() if known.sniff(head)), None)
 
 
@@ -146,7 +153,7 @@ def _opening(
         stream, head = unwrap(stream, partial, faults, opened)
         if is_piped and not head:  # unlike an empty file, which may be a process without memory
             raise InputError(f"{shown} is empty: the command before it printed nothing")
-        known = find_format(head)
+        known = find_format(head, name)
         if known is None:
             from mmpscope.formats.unknown import describe_unknown
 

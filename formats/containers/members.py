@@ -158,13 +158,13 @@ def _unpacked(
         chunks = archive.read_chunks(member)
         first = next(chunks, b"")
         head = first[:HEAD_BYTES]
-        known, is_packed = find_format(head), find_packing(head) is not None
+        known, is_packed = find_format(head, member), find_packing(head) is not None
         if known is None and not is_packed:
             raise UnknownFormatError("it is no snapshot")  # not copied: it may be a film
         stream = opened.enter_context(spool(chain([first], chunks)))
         if is_packed:
             stream, head = unwrap(stream, partial, faults, opened)
-            known = find_format(head)
+            known = find_format(head, member)
         if known is None:
             raise UnknownFormatError("it is no snapshot")
         if known.name in ARCHIVES:

@@ -186,11 +186,26 @@ def test_damage_that_partial_survived_is_told(tmp_path: Path) -> None:
 
 def test_an_empty_text_is_a_process_without_address_space(tmp_path: Path) -> None:
     """Zero bytes are what the kernel gives for a zombie, and it is said; not one figure is made up."""
-    path = tmp_path / "empty.mmp"
+    path = tmp_path / "smaps"
     path.write_bytes(b"")
     answer = run_mmp("summary", path)
     assert (answer.code, answer.err) == (0, "")
     assert "no address space" in answer.out
+
+
+@pytest.mark.parametrize("command", ["info", "summary", "verify", "verify --repair -o out.mmp", "trend --follow"])
+def test_an_empty_mmp_file_is_no_process(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No collector writes one: a disk was full, or a copy broken off."""
+    monkeypatch.chdir(tmp_path)
+    Path("empty.mmp").write_bytes(b"")
+    first, *more = command.split()
+    answer = run_mmp(first, "empty.mmp", *more)
+    assert (answer.code, answer.out) == (3, "")
+    assert answer.err.startswith("mmp: empty.mmp: ")
+    assert "is empty" in answer.err
+    assert not Path("out.mmp").exists()
 
 
 @pytest.mark.parametrize(

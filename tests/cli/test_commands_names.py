@@ -155,7 +155,7 @@ def test_f47_an_unknown_address_makes_no_float_of_the_others(tmp_path: Path) -> 
 
 def test_a_hostile_file_name_does_no_harm_either(tmp_path: Path) -> None:
     """The name of the input is a name, too: in an error and in the head."""
-    hostile = tmp_path / "\x1b[31m\u202e.mmp"
+    hostile = tmp_path / "\x1b[31m\u202e.smaps"
     assert "\x1b" not in run_mmp("summary", hostile).err
     hostile.write_bytes(b"")
     answer = run_mmp("summary", hostile)

@@ -31,7 +31,6 @@ MAPS = MapLine(0x400000, 0x401000, path=b"/bin/x").text + b"\n"
     [
         (SMAPS, "smaps text", 40),
         (MAPS, "maps text", 1),
-        (b"", "smaps text", 0),
         (SMAPS.replace(b"\n", b"\r\n"), "smaps text", 40),
         (b"\xef\xbb\xbf" + MAPS, "maps text", 1),
         (SMAPS.decode().encode("utf-16"), "smaps text", 40),
