@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 import warnings
 import weakref
@@ -58,7 +59,7 @@ class InputFile(NamedTuple):
 
     def locate(self, path: str) -> str:
         """Return a name by which a file can be opened from here; that of a URI or of standard input stays."""
-        return path if path == _STDIN or is_uri(path) else str(Path(self.folder, path))
+        return path if path == _STDIN or is_uri(path) or not self.folder else str(Path(self.folder, path))
 
 
 class OpenedInput(NamedTuple):
@@ -191,9 +192,7 @@ def expand_input(text: str) -> list[str]:
     if text == _STDIN or path.is_file() or (path.is_dir() and _is_captured(path)):
         return [text]
     if path.is_dir():
-        found = sorted(
-            str(entry) for entry in path.iterdir() if _is_file(entry) and not entry.name.startswith(".")
-        )
+        found = sorted(_list_folder(path))
     elif glob.has_magic(text):
         names = glob.glob(text, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute pattern
         found = sorted(name for name in names if _is_file(Path(name)))
@@ -202,6 +201,15 @@ def expand_input(text: str) -> list[str]:
     if not found:
         raise InputError(f"{text}: there is no file in it that could be a snapshot. Check the path.")
     return found
+
+
+def _list_folder(path: Path) -> Iterator[str]:
+    """Yield the visible files of a folder, without a Path of each: there may be a hundred thousand."""
+    begin = str(path / "x")[:-1]
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if not entry.name.startswith(".") and (entry.is_file() or _is_file(Path(entry.path))):
+                yield begin + entry.name
 
 
 def _is_file(path: Path) -> bool:

@@ -35,7 +35,7 @@ def list_inputs(inputs: Iterable[str]) -> list[InputFile]:
 def find_size(file: InputFile) -> int:
     """Return how many bytes a local file has; 0 for what is no file, or is gone, or is elsewhere."""
     try:
-        return 0 if is_uri(file.path) else Path(file.locate(file.path)).stat().st_size
+        return 0 if is_uri(file.path) else os.stat(file.locate(file.path)).st_size  # noqa: PTH116  # a sixth of Path
     except OSError:
         return 0
 
