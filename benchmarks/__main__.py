@@ -22,6 +22,7 @@ NAMES = (
     "load",
     "diff",
     "read_text",
+    "report",
     "startup",
     "windows_walk",
 )

@@ -100,10 +100,16 @@ def _unpack_file(path: str) -> None:
 
 
 def time_parts(folder: str) -> dict[str, float]:
-    """Return the seconds of processor to open the files of a folder, and to measure them batch by batch."""
+    """Return the seconds of processor to open the files of a folder, and to measure them batch by batch.
+
+    As a worker does: lean.
+    """
     from mmpscope import analysis
     from mmpscope.analysis.bulk.files import list_inputs, make_batches
     from mmpscope.analysis.bulk.measuring import Measuring, measure_batch
+    from mmpscope.analysis.lean import go_lean
+
+    go_lean()
 
     def open_all() -> None:
         for path in sorted(Path(folder).iterdir()):

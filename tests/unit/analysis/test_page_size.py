@@ -1,4 +1,4 @@
-"""The largest reports: a page that passes as an attachment, made in bounded memory."""
+"""Large reports: a page that passes as an attachment, made in bounded memory (whole sizes in benchmarks/)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.pages import list_rows, read_page
 
 from benchmarks.commands import run_command
 
-_COUNT = 1_000
+_COUNT = 200
 _MOST_BYTES = 6 << 20
 _MOST_PEAK = 600 << 20
 """Peak resident memory in bytes."""
@@ -34,7 +34,7 @@ def test_sixty_thousand_regions_are_listed_whole(tmp_path: Path, capfd: pytest.C
     assert len(list_rows(lists["regions"], lists["texts"])) == 60_002
 
 
-def test_a_thousand_snapshots_keep_their_sums(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_many_snapshots_keep_their_sums(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A long series of 2,000 regions each fits with the sums of all, the lists of many, and says so."""
     html, peak = _make(write_crowds(tmp_path / "series.mmp", 2_000, _COUNT), capfd)
     assert len(html.encode()) <= _MOST_BYTES
@@ -45,5 +45,5 @@ def test_a_thousand_snapshots_keep_their_sums(tmp_path: Path, capfd: pytest.Capt
     assert len(page["timelines"][0]["snapshots"]) == _COUNT
     assert all(each["totals"]["private"] for each in page["snapshots"])
     assert {0, _COUNT - 1} <= set(kept)
-    assert len(kept) > 20
+    assert 20 < len(kept) < _COUNT
     assert f"{len(kept)} of {_COUNT:,} snapshots have their lists on this page" in read.text
