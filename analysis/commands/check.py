@@ -63,7 +63,7 @@ def run(
     from mmpscope.analysis.checks.budgets import read_budgets
     from mmpscope.analysis.checks.snapshots import check
     from mmpscope.analysis.commands import load_each, warn
-    from mmpscope.analysis.datasets.layout import is_dataset
+    from mmpscope.analysis.datasets.layout import split_datasets
     from mmpscope.analysis.reporters.check_report import report_check, write_junit
     from mmpscope.analysis.reporters.report import deliver
 
@@ -75,8 +75,7 @@ def run(
     said: list[str] = []
     baseline: Iterable[LoadedSnapshot] = ()
     seen: set[Moment] = set()
-    datasets = [name for name in question.baseline or () if is_dataset(name)]
-    files = [name for name in question.baseline or () if name not in datasets]
+    datasets, files = split_datasets(question.baseline or (), reading.rules)
     if files:
         found = load_each(files, reading, manner, latest=True)
         baseline = _take_what_counts(choose_baseline(checked, found, said), said)

@@ -116,15 +116,15 @@ def measure_inputs(
     from mmpscope.analysis.bulk.measuring import Measuring, join_measured, measure_batch
     from mmpscope.analysis.bulk.run import run_files
     from mmpscope.analysis.commands import warn_of_faults
-    from mmpscope.analysis.datasets.reading import is_dataset
+    from mmpscope.analysis.datasets.layout import split_datasets
     from mmpscope.analysis.loading import load_rules
     from mmpscope.analysis.progress import follow
 
     manner, output = outlet
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
     measuring = Measuring(_WANTED, reading.partial, tuple(rules), latest=True)
-    datasets = [name for name in inputs if is_dataset(name)]
-    files = list_inputs(name for name in inputs if name not in datasets)
+    datasets, others = split_datasets(inputs, reading.rules)
+    files = list_inputs(others)
     outcomes = run_files(
         partial(measure_batch, measuring=measuring),
         files,

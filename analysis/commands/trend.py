@@ -131,7 +131,8 @@ def follow_inputs(
     UsageError without the extra stats.
     """
     from mmpscope.analysis.commands import load_each
-    from mmpscope.analysis.datasets.reading import is_dataset, read_measures
+    from mmpscope.analysis.datasets.layout import split_datasets
+    from mmpscope.analysis.datasets.reading import read_measures
     from mmpscope.analysis.loading import load_rules
     from mmpscope.analysis.progress import follow
     from mmpscope.analysis.trends.following import (
@@ -143,8 +144,7 @@ def follow_inputs(
     )
 
     _require_statistics()
-    datasets = [name for name in inputs if is_dataset(name)]
-    files = [name for name in inputs if name not in datasets]
+    datasets, files = split_datasets(inputs, reading.rules)
     if datasets:
         kept = chain.from_iterable(map(read_measures, datasets))
         snapshots = load_each(files, reading, manner) if files else iter(())

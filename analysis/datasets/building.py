@@ -60,7 +60,7 @@ def build_dataset(root: Path, plan: Plan) -> Iterator[Built]:
     with open_writer(root, rules, rebuild=plan.rebuild) as writer:
         if writer.description.rules != rules:
             built.other_rules = writer.description.rules
-        new = _leave_known(files, writer, built)
+        new = _leave_known(files, writer, built, partial=plan.reading.partial)
         work = functools.partial(read_batch, plan.reading)
         outcomes = run_files(
             work, new, workers=plan.workers, scheduler=plan.scheduler, batch_files=_BATCH_FILES
@@ -89,14 +89,21 @@ def _list_files(root: Path, inputs: Sequence[str]) -> list[InputFile]:
     return [file for file in files if inside not in Path(file.path).resolve().parents]
 
 
-def _leave_known(files: Sequence[InputFile], writer: Writer, built: Built) -> list[InputFile]:
-    """Count the files that were read before, those in error as such; return the others."""
+def _leave_known(
+    files: Sequence[InputFile], writer: Writer, built: Built, *, partial: bool
+) -> list[InputFile]:
+    """Count the files that were read before, those in error as such; return the others.
+
+    With ``partial`` those in error are returned as well: there may be something whole in them.
+    """
     new = []
     for file in files:
         state = find_state(file.path)
-        if not writer.has_file(file.path, *state):
+        is_known = writer.has_file(file.path, *state)
+        error = writer.find_error(file.path, *state) if is_known else None
+        if not is_known or (partial and error is not None):
             new.append(file)
-        elif (error := writer.find_error(file.path, *state)) is not None:
+        elif error is not None:
             built.errors.append(FileRow(None, file.path, *state, error=error))
         else:
             built.known += 1

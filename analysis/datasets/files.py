@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.bulk.files import hash_again, open_hashed
 from mmpscope.analysis.bulk.measuring import name_snapshot
 from mmpscope.analysis.datasets.batches import Batch, FileRow, Gathering
+from mmpscope.analysis.datasets.layout import OWN_RULES
 from mmpscope.analysis.loading import InputFile, OpenedInput, load_chosen, load_rules
 from mmpscope.analysis.remote import is_uri
 from mmpscope.analysis.rules import RULES_VERSION
@@ -45,7 +46,7 @@ class Reading:
     @property
     def rules_version(self) -> str:
         """The version of the classification rules, with a plus for the user's own."""
-        return RULES_VERSION if self.rules is None else f"{RULES_VERSION}+"
+        return RULES_VERSION if self.rules is None else RULES_VERSION + OWN_RULES
 
 
 def find_state(path: str) -> State:

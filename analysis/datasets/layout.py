@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from mmpscope.formats.errors import FormatError, InputError, UnsupportedVersionE
 __all__ = [
     "DESCRIPTION",
     "NO_MONTH",
+    "OWN_RULES",
     "Description",
     "Part",
     "is_dataset",
@@ -27,6 +28,7 @@ __all__ = [
     "list_parts",
     "place_part",
     "read_description",
+    "split_datasets",
 ]
 
 DESCRIPTION = "mmpscope-dataset.json"
@@ -34,6 +36,9 @@ DESCRIPTION = "mmpscope-dataset.json"
 
 NO_MONTH = "__HIVE_DEFAULT_PARTITION__"
 """What Hive and all that read its folders call a partition whose key is null."""
+
+OWN_RULES = "+"
+"""What the version of the rules ends in where rules of the user's own were asked first."""
 
 _PART = re.compile(r"part-(?P<generation>\d+)-(?P<batch>[0-9a-f]{16})-(?P<columns>[0-9a-f]{8})\.parquet")
 _TEMPORARY = ".mmpscope-*.tmp"
@@ -72,6 +77,20 @@ class Part:
 def is_dataset(path: str | Path) -> bool:
     """Tell whether a path is a folder that `mmp dataset build` has made."""
     return (Path(path) / DESCRIPTION).is_file()
+
+
+def split_datasets(inputs: Sequence[str], rules: str | None) -> tuple[list[str], list[str]]:
+    """Part inputs into datasets and the rest, both in order; ``rules`` is the path of the user's own, if any.
+
+    A dataset keeps the types that it was built with: UsageError where others are asked of it. Raises as
+    `read_description`.
+    """
+    datasets = [name for name in inputs if is_dataset(name)]
+    for name in datasets:
+        if rules is not None and not read_description(Path(name)).rules.endswith(OWN_RULES):
+            what = f"--rules says nothing about {name}: types in it are those that it was built with"
+            raise UsageError(f"{what}. Build it with `mmp dataset build --rules {rules} --rebuild`")
+    return datasets, [name for name in inputs if name not in datasets]
 
 
 def read_description(root: Path) -> Description:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from mmpscope.analysis.datasets.layout import Part, is_dataset, list_parts, read_description
+from mmpscope.analysis.datasets.layout import Part, list_parts, read_description
 from mmpscope.analysis.datasets.schema import RAW_PREFIX, TABLES
 from mmpscope.analysis.measures.measure import Measures
 from mmpscope.analysis.measures.schema import MEASURES
@@ -14,7 +14,7 @@ from mmpscope.analysis.tables import build_table, find_arrow_type, keep_exact_in
 from mmpscope.formats.errors import CorruptError, InputError
 from pyarrow import parquet
 
-__all__ = ["is_dataset", "read_measures", "read_parts", "read_table"]
+__all__ = ["read_measures", "read_parts", "read_table"]
 
 
 def read_measures(path: str | Path, wanted: Sequence[str] = tuple(MEASURES)) -> Iterator[Measures]:

@@ -46,6 +46,7 @@ class Writer:
         self._damaged: set[bytes] = set()
         self._errors: dict[bytes, str] = {}
         self._places: set[bytes] = set()
+        self._whole: set[bytes] = set()
         self._moments: set[bytes] = set()
         self._read_known()
 
@@ -55,7 +56,8 @@ class Writer:
 
     def find_error(self, path: str, size: int | None, mtime_ns: int | None) -> str | None:
         """Return why nothing came of a file that `has_file` tells of; None where something did."""
-        return self._errors.get(_digest(path, size, mtime_ns))
+        place = _digest(path, size, mtime_ns)
+        return None if place in self._whole else self._errors.get(place)
 
     def has_content(self, content: str) -> bool:
         """Tell whether a file of this content was read before, and could be."""
@@ -136,7 +138,11 @@ class Writer:
         if row.mtime_ns is not None:
             place = _digest(row.input, row.bytes, row.mtime_ns)
             self._places.add(place)
-            if row.error is not None:
+            if (
+                row.error is None
+            ):  # now, with --partial; an earlier row in error stays
+                self._whole.add(place)
+            else:
                 self._errors[place] = row.error
 
     def _read_known(self) -> None:

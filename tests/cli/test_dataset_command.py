@@ -194,3 +194,14 @@ def test_a_dataset_that_is_read_only_can_be_asked_and_not_added_to(folder: Path,
     assert "Read-only file system" in answer.err
     answer = run_mmp("dataset", "build", small_disk / "new", "--from", "2.mmp")
     assert (answer.code, "Read-only file system" in answer.err) == (3, True)
+
+
+@pytest.mark.parametrize("command", ["compare ds", "trend ds", "check 1.mmp#0 --baseline ds"])
+def test_rules_ask_nothing_new_of_a_dataset(folder: Path, command: str) -> None:
+    """Its types are those of its build: other ones are refused, and not left out without a word."""
+    (folder / "own.toml").write_text('[[rule]]\nid = "all"\ntype = "Heap"\nmin_size = 4096\n')
+    answer = run_mmp(*command.split(), "--rules", "own.toml")
+    assert (answer.code, answer.out) == (2, "")
+    assert "Build it with `mmp dataset build --rules own.toml --rebuild`" in answer.err
+    assert run_mmp("dataset", "build", "ds", "--from", "*.mmp", "--rules", "own.toml", "--rebuild").code == 0
+    assert "mmp dataset build" not in run_mmp(*command.split(), "--rules", "own.toml").err

@@ -160,6 +160,20 @@ def test_nothing_of_a_damaged_series_counts_unless_asked_for(tmp_path: Path) -> 
     assert (taken.files, taken.snapshots) == (1, 3)
 
 
+def test_what_was_left_out_is_taken_once_it_is_asked_for(tmp_path: Path) -> None:
+    """A damaged file that has not changed is read again with partial, and is no error from then on."""
+    path = write_run(tmp_path / "run.mmp", range(NOVEMBER_NS, NOVEMBER_NS + 4))
+    path.write_bytes(path.read_bytes()[:-1500])
+    _age(path)
+    partial = dataset_files.Reading(partial=True)
+    plain = dataset_files.Reading()
+    ways = (plain, plain, partial, partial, plain)
+    built = [build(tmp_path / "ds", path, reading=how) for how in ways]
+    left_out, taken, known = (0, 0, 0, 1), (1, 3, 0, 0), (0, 0, 1, 0)
+    assert [_told(each) for each in built] == [left_out, left_out, taken, known, known]
+    assert _count(tmp_path / "ds", "captures") == 3
+
+
 def test_an_error_is_gone_once_the_file_can_be_read(tmp_path: Path) -> None:
     """Errors lists what is still missing; files keeps what happened."""
     path = tmp_path / "a.mmp"
