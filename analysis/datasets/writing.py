@@ -138,9 +138,7 @@ class Writer:
         if row.mtime_ns is not None:
             place = _digest(row.input, row.bytes, row.mtime_ns)
             self._places.add(place)
-            if (
-                row.error is None
-            ):  # now, with --partial; an earlier row in error stays
+            if row.error is None:  # now, with --partial; an earlier row in error stays
                 self._whole.add(place)
             else:
                 self._errors[place] = row.error

@@ -63,7 +63,7 @@ def test_a_page_has_no_grave_finding(
         assert _list_findings(opened, axe) == []
 
 
-@pytest.mark.parametrize("names", PAGES.values(), ids=PAGES)
+@pytest.mark.parametrize("names", [PAGES["windows"], PAGES["pair"]], ids=["windows", "pair"])
 def test_a_dark_page_has_no_pale_text(
     browser: Browser, report_of: Callable[..., Path], axe: str, names: list[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,11 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.mmp")), ids=lambda path: path.stem)
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize(
+    ("sample", "width"),
+    zip(sorted(SAMPLES.glob("*.mmp")), cycle((1280, 400))),
+    ids=lambda value: getattr(value, "stem", value),
+)
 def test_samples_open_in_silence(
     browser: Browser, report_of: Callable[..., Path], sample: Path, width: int
 ) -> None:

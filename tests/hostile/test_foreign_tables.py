@@ -13,6 +13,7 @@ from mmpscope.analysis.reporters.diff_report import report_diff
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.summary_report import report_summary
 from mmpscope.formats.errors import MmpError
+from support.effort import scale
 from support.foreign import load_foreign, missing
 
 LAST = 2**64 - 1
@@ -71,7 +72,7 @@ def _ask(snapshot: LoadedSnapshot) -> list[Any]:
     return [*answers, find_free(snapshot)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 @given(SAVES)
 def test_any_save_is_answered_or_refused(snapshot: LoadedSnapshot) -> None:
     """Overlaps, sizes beyond 2^63, null figures, facts of the wrong kind: no crash, and nothing wraps."""
@@ -79,7 +80,7 @@ def test_any_save_is_answered_or_refused(snapshot: LoadedSnapshot) -> None:
         _ask(snapshot)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 @given(SAVES, SAVES)
 def test_any_two_saves_are_compared_or_refused(a: LoadedSnapshot, b: LoadedSnapshot) -> None:
     """Turned around, every change has the other sign; a save is no change of itself."""

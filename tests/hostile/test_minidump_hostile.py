@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.formats.errors import CorruptError, FormatError, LimitError, TruncatedError
 from support.corpus import find_corpus_file, read_corpus_file
+from support.effort import scale
 from support.minidump_builder import AMD64, END, SMALL, DumpBuilder, fill_space, make_context, make_small_dump
 from support.minidumps import find_capability, list_rows, open_dump
 
@@ -131,7 +132,7 @@ def test_a_cut_dump_is_cut_at_every_byte() -> None:
     assert "opened" in seen
 
 
-@settings(max_examples=300)
+@settings(max_examples=scale(300))
 @given(st.data())
 def test_changed_bytes_cost_at_most_a_sentence(data: st.DataObject) -> None:
     """Whatever a byte, a word or a place is changed to: a FormatError, or a snapshot that can be read."""

@@ -13,6 +13,7 @@ from mmpscope.formats.registry import find_format
 from mmpscope.formats.windbg.format import FORMATS
 from mmpscope.formats.windbg.reader import open_log
 from support.corpus import CORPUS, find_corpus_file
+from support.effort import scale
 from support.minidumps import list_rows
 from support.smaps_text import make_text
 from support.windbg_text import (
@@ -34,7 +35,7 @@ SEEDS = [
 ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=scale(150))
 @given(st.sampled_from(SEEDS), st.data())
 def test_changed_text_costs_at_most_a_sentence(seed: str, data: st.DataObject) -> None:
     """Parts left out, doubled or replaced: a FormatError, or snapshots that can be read."""

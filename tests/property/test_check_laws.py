@@ -35,6 +35,7 @@ from mmpscope.analysis.checks.verdicts import (
 )
 from mmpscope.analysis.schema import TYPES
 from support.checks import size_heap
+from support.effort import scale
 from support.loaded import load_map
 
 _PRIVATE = Subject(TOTAL, TOTAL, "private")
@@ -43,7 +44,7 @@ _SMALL = st.integers(1, 64).map(lambda pages: 4 * pages)
 
 
 @given(_SMALL, _SMALL)
-@settings(max_examples=25)
+@settings(max_examples=scale(25))
 def test_a_budget_of_what_was_observed_passes_and_one_byte_less_fails(before: int, after: int) -> None:
     """Of whole snapshots: growth, and the value itself."""
     old, new = size_heap(before), size_heap(after)

@@ -10,6 +10,7 @@ from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.mmp.columns import ENCODINGS, TYPES, Plain, decode_table, encode_table
 from mmpscope.formats.mmp.tables import StoredTables, pack_tables
 from mmpscope.formats.model import Column, Table
+from support.effort import scale
 
 _TOP = (1 << 64) - 1
 _ITEMS: dict[str, st.SearchStrategy[Any]] = {
@@ -49,7 +50,7 @@ def _store(table: Table) -> Table:
     return StoredTables(pack_tables({"t": table}), DEFAULT_LIMITS, (None, 0))["t"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scale(300), deadline=None)
 @given(_plain_columns())
 def test_columns_come_back(drawn: tuple[dict[str, Plain], int]) -> None:
     """Nulls, extremes, signs of zero and bytes of all kinds survive encoding, storing and decoding."""

@@ -14,6 +14,7 @@ from mmpscope.formats.mmp import SnapshotWriter, copy_file, open_file, verify
 from mmpscope.formats.mmp.columns import Plain, encode_table
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot
 from support.decoding import describe_file, describe_snapshot
+from support.effort import scale
 from support.small_file import make_small_file
 
 _SCALARS = (
@@ -74,7 +75,7 @@ def _write(path: Path, sessions: list[list[Snapshot]]) -> None:
                 writer.write_snapshot(snapshot)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 @given(_series())
 def test_snapshots_come_back(sessions: list[list[Snapshot]]) -> None:
     """Every fact, table and reason comes back, by index, by a walk and from a copy, without a fault."""
@@ -93,7 +94,7 @@ def test_snapshots_come_back(sessions: list[list[Snapshot]]) -> None:
 _SMALL = make_small_file().data
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scale(300), deadline=None)
 @given(st.data())
 def test_random_damage_ends_in_our_own_errors(data: st.DataObject) -> None:
     """Whatever is cut out, put in or changed, opening and reading raise nothing but FormatError."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mmpscope.analysis.datasets import building
 from mmpscope.analysis.datasets.batches import find_month
 from support.datasets import NOVEMBER_NS, ask_rows, build, write_run
+from support.effort import scale
 
 FILES = 4
 DAY_NS = 86_400 * 10**9
@@ -50,7 +51,7 @@ def _read_rows(root: Path) -> dict[str, list[str]]:
 _SPLITS = st.lists(st.integers(0, 3), min_size=FILES + 1, max_size=FILES + 1)
 
 
-@settings(max_examples=5)
+@settings(max_examples=scale(5))
 @given(splits=_SPLITS, order=st.permutations(range(FILES + 1)), batch=st.integers(1, 3))
 def test_builds_in_any_order_and_number_give_the_same_rows(
     folder: Path, splits: Sequence[int], order: Sequence[int], batch: int

@@ -11,6 +11,7 @@ from mmpscope.analysis.joined_decoding import JoinedDecoder
 from mmpscope.formats.errors import FormatError
 from mmpscope.formats.mmp.columns import Plain, decode_column, encode_table
 from mmpscope.formats.model import Column, Table
+from support.effort import scale
 
 UINT = st.integers(0, 2**64 - 1)
 INT = st.integers(-(2**63), 2**63 - 1)
@@ -106,7 +107,7 @@ def test_decoding_returns_what_the_producer_put_in(table: Table) -> None:
         assert _restore(array, decoder.exact_bytes.get(name)) == decode_column(table, name)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scale(300), deadline=None)
 @given(stored_tables())
 def test_decoding_equals_the_reference_for_every_encoding(table: Table) -> None:
     """Chains, differences, references, dictionaries and scales wrap at 2^64 as in the reference decoder."""
@@ -137,7 +138,7 @@ def _decode_alone(tables: list[Table], name: str) -> list[int | None] | None:
 
 
 @given(st.lists(stored_tables() | plain_tables(), min_size=1, max_size=4), st.integers(0, 5))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scale(300), deadline=None)
 def test_numbers_decoded_together_are_those_of_each_alone(tables: list[Table], column: int) -> None:
     """Of whatever is decoded at once each row is what its own table has, and 0 where that is null."""
     tables = [table for table in tables if table.rows]
@@ -150,7 +151,7 @@ def test_numbers_decoded_together_are_those_of_each_alone(tables: list[Table], c
 
 
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=4), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scale(100), deadline=None)
 def test_numbers_of_every_usual_encoding_are_decoded_together(rows: list[int], data: st.DataObject) -> None:
     """Constants, deltas, what counts from another column and what is in another order: none is left alone."""
 
@@ -187,7 +188,7 @@ def test_numbers_of_every_usual_encoding_are_decoded_together(rows: list[int], d
 
 
 @given(st.lists(st.lists(st.none() | SCALARS["text"], min_size=1, max_size=12), min_size=1, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scale(200), deadline=None)
 def test_text_decoded_together_is_that_of_each_alone(texts: list[list[bytes | None]]) -> None:
     """Each distinct text has one code, and each row the text that its own table has."""
     tables = [encode_table({"c": Plain("text", values)}, len(values)) for values in texts]

@@ -16,13 +16,14 @@ from mmpscope.analysis.diffs.choice import Choice, choose_changes
 from mmpscope.analysis.diffs.groups import GROUPINGS, group_changes
 from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.diffs.series import read_series
+from support.effort import scale
 from support.slow_units import Process, draw_process, rename_process
 from support.snapshots import PAGE, make_snapshot
 
 if TYPE_CHECKING:
     from mmpscope.analysis import LoadedSnapshot
 
-SEEDS = range(4)
+SEEDS = range(scale(4))
 MODES = ("same", "different")
 OPPOSITE = {"new": "gone", "gone": "new", "grown": "shrunk", "shrunk": "grown"}
 NAMES = (

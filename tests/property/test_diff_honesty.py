@@ -13,6 +13,7 @@ from mmpscope.analysis.diffs.groups import GROUPINGS, group_changes
 from mmpscope.analysis.diffs.movers import choose_movers
 from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.extent import ALL
+from support.effort import scale
 from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
 
 PAGE = 4096
@@ -110,14 +111,14 @@ def find_lies(result: DiffResult) -> list[tuple[str, Row]]:
     return lies
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scale(150), deadline=None)
 @given(SEEDS, SEEDS, MODES)
 def test_every_change_is_after_less_before_or_unknown(one: int, two: int, mode: str | None) -> None:
     """Of each total and each type, whatever either side does not know."""
     assert find_lies(diff(draw_any(Random(one)), draw_any(Random(two)), mode)) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 @given(SEEDS, SEEDS)
 def test_both_modes_give_the_same_totals(one: int, two: int) -> None:
     """How regions are compared is no matter to what they add up to."""
@@ -125,7 +126,7 @@ def test_both_modes_give_the_same_totals(one: int, two: int) -> None:
     assert diff(a, b, "same").totals.equals(diff(a, b, "different").totals)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 @given(SEEDS, SEEDS)
 def test_before_and_after_are_what_a_summary_shows(one: int, two: int) -> None:
     """With its mark; but for a row that one side lacks, which is named and left out of both."""
@@ -146,7 +147,7 @@ def _read_total(summary: pa.Table) -> Row:
     return row
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=scale(150), deadline=None)
 @given(SEEDS, SEEDS, MODES, st.sampled_from([None, *GROUPINGS]), st.sampled_from(METRICS))
 def test_what_is_folded_tells_no_more_than_its_rows(
     one: int, two: int, mode: str | None, by: str | None, metric: str
@@ -169,7 +170,7 @@ def test_what_is_folded_tells_no_more_than_its_rows(
             assert (name in (folded["partial"] or "").split(", ")) == is_partial, name
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=scale(100), deadline=None)
 @given(SEEDS, SEEDS, MODES, st.sampled_from([*GROUPINGS]))
 def test_groups_add_up_to_a_total_that_is_known(one: int, two: int, mode: str | None, by: str) -> None:
     """Of two sources, too, whose units are not matched: what no region has is a group of its own."""

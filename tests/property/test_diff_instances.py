@@ -12,13 +12,14 @@ from mmpscope.analysis.diffs.choice import Choice, choose_changes
 from mmpscope.analysis.diffs.groups import GROUPINGS, group_changes
 from mmpscope.analysis.diffs.matching import summarize_matching
 from mmpscope.analysis.diffs.schema import METRICS
+from support.effort import scale
 from support.slow_units import Process, draw_process
 from support.snapshots import PAGE, make_snapshot
 
 if TYPE_CHECKING:
     from mmpscope.analysis import LoadedSnapshot
 
-SEEDS = range(8)
+SEEDS = range(scale(8))
 PAIRS = 10
 """Pairs of each seed."""
 OPPOSITE = {"new": "gone", "gone": "new", "grown": "shrunk", "shrunk": "grown"}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mmpscope.analysis.diffs.instances import diff_instances
 from mmpscope.analysis.diffs.sides import list_compared, read_sides
 from mmpscope.analysis.diffs.units import describe_units
+from support.effort import scale
 from support.slow_units import (
     Process,
     Unit,
@@ -116,7 +117,7 @@ def test_10000_pairs_agree_with_the_reference(seed: int) -> None:
         assert list_fast(pairs) == list_slowly(pairs)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=scale(200), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_one_pair_agrees_with_the_reference(random: Random) -> None:
     """The same, one pair at a time, so that a failure comes down to its smallest case."""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mmpscope.analysis import DiffResult, diff, summarize
 from mmpscope.analysis.diffs.schema import DIFF_TABLES, METRICS
+from support.effort import scale
 from support.slow_diff import Map, draw_pair, to_rows
 from support.snapshots import PAGE, make_snapshot, region
 
 if TYPE_CHECKING:
     from mmpscope.analysis import LoadedSnapshot
 
-SEEDS = range(6)
+SEEDS = range(scale(6))
 OPPOSITE = {"new": "gone", "gone": "new", "grown": "shrunk", "shrunk": "grown"}
 
 

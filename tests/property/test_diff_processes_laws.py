@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from mmpscope.analysis.diffs.process_schema import METRICS
 from mmpscope.analysis.diffs.processes import ProcessesDiff, choose_roles, diff_processes
+from support.effort import scale
 from support.process_sets import Proc, load_set
 
-SEEDS = range(14)
+SEEDS = range(scale(14))
 OPPOSITE = {"new": "gone", "gone": "new", "grown": "shrunk", "shrunk": "grown"}
 PROGRAMS = (
     ("/usr/bin/server", ("--port", "80")),

@@ -13,6 +13,7 @@ from mmpscope.analysis.diffs.ranges import diff_ranges
 from mmpscope.analysis.diffs.schema import DIFF_ROWS, METRICS
 from mmpscope.analysis.diffs.segments import split_facts
 from mmpscope.analysis.diffs.sides import list_compared, narrow_sides, read_side
+from support.effort import scale
 from support.slow_diff import (
     Map,
     diff_components_slowly,
@@ -102,7 +103,7 @@ def test_10000_small_maps_agree_with_the_reference(seed: int) -> None:
     check_components(components, pairs)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scale(300), deadline=None)
 @given(st.data())
 def test_one_small_map_agrees_with_the_reference(data: st.DataObject) -> None:
     """The same, one pair at a time, so that a failure comes down to its smallest case."""

@@ -17,6 +17,7 @@ from mmpscope.analysis.extent import ALL, find_extent
 from mmpscope.analysis.schema import COUNTERS, TYPES
 from mmpscope.formats.proc.reader import snapshot_from_text
 from support.corpus import CORPUS, read_corpus_file
+from support.effort import scale
 from support.laws import find_broken_laws
 from support.loaded import load_blocks, load_table
 
@@ -189,7 +190,7 @@ def sound_regions(draw: st.DrawFn) -> tuple[str, dict[str, int], str]:
     return line, counters, flags
 
 
-@settings(max_examples=200)
+@settings(max_examples=scale(200))
 @given(sound_regions())
 def test_what_a_kernel_can_print_obeys_the_laws(region: tuple[str, dict[str, int], str]) -> None:
     """Whatever rights, kind and mixture of pages: the laws hold, and nothing is flagged."""
@@ -201,7 +202,7 @@ def test_what_a_kernel_can_print_obeys_the_laws(region: tuple[str, dict[str, int
 NUMBERS = st.integers(0, 1 << 20) | st.integers(0, (1 << 64) - 1) | st.none()
 
 
-@settings(max_examples=200)
+@settings(max_examples=scale(200))
 @given(
     st.lists(st.fixed_dictionaries(dict.fromkeys(COUNTER_NAMES, NUMBERS)), min_size=1, max_size=4),
     st.sampled_from(["rw-p", "r--p", "---p", "rw-s", "", None]),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mmpscope.analysis import LoadedSnapshot, list_allocations, summarize
 from mmpscope.analysis.schema import TYPES
 from mmpscope.formats.model import Capture, Snapshot
+from support.effort import scale
 from support.loaded import make_raw_table
 
 PAGE = 4096
@@ -77,7 +78,7 @@ TABLES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=scale(200))
 @given(layouts(), TABLES, st.integers(0, 3))
 def test_every_region_has_its_place_and_sums_conserve(
     rows: list[dict[str, Any]], tables: dict[str, list[dict[str, Any]]], count: int

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mmpscope.analysis.trends.judge import judge
 from mmpscope.analysis.trends.judgement import Judgement, Verdict
+from support.effort import scale
 
 SIZES = st.one_of(st.integers(0, 2**64 - 1), st.integers(0, 20).map(lambda n: n * 4096))
 GAPS = st.one_of(st.just(0.0), st.just(60.0), st.floats(1e-6, 1e7))
@@ -22,7 +23,7 @@ def _judge(series: list[tuple[float, int]]) -> Judgement:
 
 
 @given(SERIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_no_field_is_ever_nan_or_infinite(series: list[tuple[float, int]]) -> None:
     """Equal times, ties, gaps and the whole range of 64 bits leave finite numbers or None."""
     said = _judge(series)
@@ -33,7 +34,7 @@ def test_no_field_is_ever_nan_or_infinite(series: list[tuple[float, int]]) -> No
 
 
 @given(SERIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_interval_holds_the_slope_and_the_verdict_agrees(series: list[tuple[float, int]]) -> None:
     """Low <= slope <= high; growth lies above 0, and flat within its bound."""
     said = _judge(series)
@@ -50,7 +51,7 @@ def test_interval_holds_the_slope_and_the_verdict_agrees(series: list[tuple[floa
 
 
 @given(st.integers(0, 2**32), st.integers(10, 80), st.integers(-(10**9), 10**9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scale(30), deadline=None)
 def test_origin_of_the_clock_does_not_matter(seed: int, count: int, origin: int) -> None:
     """Times count from the first point: a boot long ago changes nothing."""
     values = np.random.default_rng(seed).integers(1 << 20, 1 << 21, count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.effort import scale
 from support.minidump_builder import FREE, Block, DumpBuilder, fill_space
 from support.minidumps import list_rows, read_dump
 
@@ -29,7 +30,7 @@ def _place(drawn: list[tuple[int, int, int, int, int]]) -> list[Block]:
     return blocks
 
 
-@settings(max_examples=100)
+@settings(max_examples=scale(100))
 @given(_BLOCKS, st.sampled_from([48, 52, 64]))
 def test_every_block_comes_out_as_it_was(drawn: list[tuple[int, int, int, int, int]], entry: int) -> None:
     """Any states, protections and types, touching or not, in entries of any size."""
@@ -46,7 +47,7 @@ def test_every_block_comes_out_as_it_was(drawn: list[tuple[int, int, int, int, i
     assert free + sum(block.size for block in blocks) == end
 
 
-@settings(max_examples=100)
+@settings(max_examples=scale(100))
 @given(
     st.lists(st.tuples(st.integers(0, (1 << 47)), st.integers(1, 1 << 31), st.text(max_size=30)), max_size=8)
 )

@@ -9,6 +9,7 @@ from mmpscope.formats.proc.facts import parse_auxv, parse_counters, parse_limits
 from mmpscope.formats.proc.smaps import Regions, parse_smaps, render_smaps
 from mmpscope.formats.proc.sniff import is_maps, is_smaps
 from mmpscope.formats.proc.text_source import open_bytes
+from support.effort import scale
 from support.smaps_text import COUNTERS, Block, MapLine, make_block
 
 U64 = 2**64 - 1
@@ -49,7 +50,7 @@ def write(regions: Regions) -> bytes:
 
 
 @given(st.lists(blocks, min_size=1, max_size=6))
-@settings(max_examples=60)
+@settings(max_examples=scale(60))
 def test_what_a_kernel_prints_is_read_exactly(drawn: list[Block]) -> None:
     """Every value of every line is in its column, and the text comes out again."""
     text = b"".join(map(make_block, drawn))
@@ -102,7 +103,7 @@ def texts(draw: st.DrawFn) -> bytes:
 @given(texts())
 @example(b"1-2 rw-p 0 0:0 0\nRss: 4 kB\nRss: 4 kB\n")
 @example(b"\xff\xfe1\0-\0")
-@settings(max_examples=200)
+@settings(max_examples=scale(200))
 def test_no_text_loses_a_byte(text: bytes) -> None:
     """A text is refused as a whole, or comes out again as it was."""
     try:
@@ -131,7 +132,7 @@ def test_random_bytes_raise_nothing_but_our_errors(data: bytes) -> None:
 
 
 @given(st.lists(blocks, min_size=1, max_size=4), st.integers(0, 4000))
-@settings(max_examples=60)
+@settings(max_examples=scale(60))
 def test_a_text_that_is_cut_keeps_what_is_there(drawn: list[Block], at: int) -> None:
     """Cut anywhere, the whole regions before the cut are read, and the rest is kept."""
     text = b"".join(map(make_block, drawn))[:at]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from mmpscope.formats.errors import MmpError
 from mmpscope.formats.mmp.columns import decode_column
 from mmpscope.formats.proc.text_source import open_bytes
+from support.effort import scale
 from support.proc_source import count_regions, write_again
 from support.smaps_text import Block, MapLine, make_block
 
@@ -60,7 +61,7 @@ titles = st.sampled_from(
 
 
 @given(st.lists(st.tuples(titles, processes()), min_size=1, max_size=5), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_as_many_maps_as_were_put_together(drawn: list[tuple[bytes, list[MapLine]]], counters: bool) -> None:
     """Each map of the text is a snapshot with its own regions, whatever stands between them."""
     text = b"".join(title + write(lines, counters=counters) for title, lines in drawn)
@@ -74,7 +75,7 @@ def test_as_many_maps_as_were_put_together(drawn: list[tuple[bytes, list[MapLine
 
 
 @given(processes(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_a_map_that_moved_while_it_was_printed_is_one(lines: list[MapLine], data: st.DataObject) -> None:
     """A kernel that goes on behind what it printed repeats parts of it; that begins no other map."""
     row = data.draw(st.integers(0, len(lines) - 2))
@@ -94,7 +95,7 @@ def test_a_map_that_moved_while_it_was_printed_is_one(lines: list[MapLine], data
     st.integers(0, 4000),
     st.binary(max_size=12),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=scale(80), deadline=None)
 def test_a_damaged_text_of_several_maps_loses_no_byte(
     drawn: list[tuple[bytes, list[MapLine]]], at: int, damage: bytes
 ) -> None:
@@ -110,7 +111,7 @@ def test_a_damaged_text_of_several_maps_loses_no_byte(
 
 
 @given(st.lists(st.integers(1, 1 << 20), min_size=1, max_size=40), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 def test_f13_touching_regions_are_as_many_regions(pages: list[int], counters: bool) -> None:
     """The end is exclusive: n regions that touch are n regions of one map, without overlap or hole."""
     lines, at = [], 0x10000

@@ -22,6 +22,7 @@ from mmpscope.formats.redaction.names import Names
 from mmpscope.formats.redaction.tokens import Tokens
 from mmpscope.formats.registry import list_formats, open_source
 from support.corpus import ROOT
+from support.effort import scale
 from support.redacting import KEY, load_both, read_all
 
 SAMPLES = sorted((ROOT / "samples").glob("*-v1.0.mmp"))
@@ -161,7 +162,7 @@ PATHS = st.lists(NAME, min_size=1, max_size=4).flatmap(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scale(300), deadline=None)
 @given(st.lists(PATHS, max_size=5, unique=True), st.lists(PATHS, max_size=5, unique=True))
 def test_files_are_known_again_by_their_tokens(a: list[str], b: list[str]) -> None:
     """The same files match, by path, by path without version, by name: in the same ways."""
@@ -192,7 +193,7 @@ WORDS = st.lists(st.sampled_from([*OPTIONS, *ARGUMENTS]), min_size=1, max_size=4
 PROGRAMS = st.sampled_from(["/usr/bin/python3.11", "/bin/bash", "/opt/shop/server", "/usr/bin/java", None])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=scale(400), deadline=None)
 @given(PROGRAMS, WORDS, PROGRAMS, WORDS)
 def test_processes_have_the_same_roles(
     one: str | None, words: list[str], two: str | None, others: list[str]

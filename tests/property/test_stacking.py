@@ -14,6 +14,7 @@ from mmpscope.analysis.measures.measure import Gatherer, join_measures, measure
 from mmpscope.analysis.measures.schema import MEASURES
 from mmpscope.analysis.stack_tables import stack_together
 from mmpscope.analysis.stacking import classify_together
+from support.effort import scale
 from support.loaded import load_blocks, load_text
 
 SAMPLES = sorted((Path(__file__).parents[2] / "samples").glob("*.mmp"))
@@ -78,7 +79,7 @@ BLOCKS = (STACK, GUARD, ELF, GO, GATE)
 @given(
     st.lists(st.lists(st.sampled_from(BLOCKS), min_size=1, unique_by=str), min_size=2, max_size=5), st.data()
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scale(60), deadline=None)
 def test_processes_together_are_processes_alone(processes: list[list[Any]], data: st.DataObject) -> None:
     """Whatever each has: the same addresses, the same files, threads or none, and what was read of a file."""
     threads = [data.draw(st.sampled_from([0, 1, 3])) for _ in processes]

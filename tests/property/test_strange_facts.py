@@ -20,6 +20,7 @@ from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.summary_report import report_summary
 from mmpscope.formats.model import Capture, Snapshot
 from mmpscope.formats.source import Entry
+from support.effort import scale
 from support.loaded import make_raw_table
 
 EDGES = st.sampled_from([0, 1, 4096, 1 << 16, 1 << 32, 1 << 47, 1 << 63, (1 << 64) - 1, -1, -(1 << 63)])
@@ -87,7 +88,7 @@ def answer_all(a: LoadedSnapshot, b: LoadedSnapshot) -> Iterator[Report]:
         yield report_diff((a, b), diff(a, b, mode), [], 0)
 
 
-@settings(max_examples=150)
+@settings(max_examples=scale(150))
 @given(snapshots(), snapshots())
 def test_no_fact_breaks_an_answer(one: Snapshot, two: Snapshot) -> None:
     """A fact of the wrong kind, or out of all bounds, is no fact; and JSON stays JSON."""
@@ -95,7 +96,7 @@ def test_no_fact_breaks_an_answer(one: Snapshot, two: Snapshot) -> None:
         check(report)
 
 
-@settings(max_examples=100)
+@settings(max_examples=scale(100))
 @given(snapshots())
 def test_no_fact_breaks_info(raw: Snapshot) -> None:
     """What a file holds is told, whatever its facts are."""

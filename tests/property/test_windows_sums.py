@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mmpscope.analysis import LoadedSnapshot, diff, find_free, list_allocations, summarize
 from mmpscope.analysis.diffs.schema import METRICS
 from mmpscope.analysis.schema import TYPES
+from support.effort import scale
 from support.foreign import WINDOWS, load_foreign, make_mbi, make_vmmap, missing
 
 UNIT, PAGE, KIB = 0x10000, 0x1000, 0x400
@@ -122,7 +123,7 @@ def _list_holes(snapshot: LoadedSnapshot) -> list[tuple[int, int, str]]:
     return [(row["address"], row["size"], row["type"]) for row in rows]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 @given(SEEDS)
 def test_a_save_sums_up_as_plain_loops_do(seed: int) -> None:
     """Every type, every figure, blocks, allocations and the largest; holes are between allocations."""
@@ -142,7 +143,7 @@ def test_a_save_sums_up_as_plain_loops_do(seed: int) -> None:
     assert everything == END
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scale(30), deadline=None)
 @given(SEEDS, SEEDS)
 def test_changes_between_two_saves_add_up(one: int, two: int) -> None:
     """Sub-blocks, what is in none of them, unusable space and page tables make up the change of Total."""
@@ -159,7 +160,7 @@ def test_changes_between_two_saves_add_up(one: int, two: int) -> None:
         assert row["delta"] == row["b"] - row["a"] == sum(deltas) == -turned[name], name
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=scale(30), deadline=None)
 @given(SEEDS)
 def test_a_save_is_no_change_of_itself(seed: int) -> None:
     """Whatever its allocations have and its sub-blocks do not."""
@@ -180,7 +181,7 @@ def draw_dump(random: Random) -> list[Row]:
     return rows
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=scale(40), deadline=None)
 @given(SEEDS)
 def test_a_dump_sums_up_as_plain_loops_do(seed: int) -> None:
     """Size of all, commit of what is committed, allocations by their base, holes at 64 KiB."""
