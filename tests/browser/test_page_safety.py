@@ -38,8 +38,8 @@ NAMES = (
 
 @pytest.mark.parametrize(
     ("sample", "width"),
-    zip(sorted(SAMPLES.glob("*.mmp")), cycle((1280, 400))),
-    ids=lambda value: getattr(value, "stem", value),
+    list(zip(sorted(SAMPLES.glob("*.mmp")), cycle((1280, 400)), strict=False)),
+    ids=lambda value: str(getattr(value, "stem", value)),
 )
 def test_samples_open_in_silence(
     browser: Browser, report_of: Callable[..., Path], sample: Path, width: int
