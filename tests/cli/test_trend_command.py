@@ -114,6 +114,20 @@ def test_json_has_the_series_and_every_row() -> None:
     assert list(total) == [field.name for field in TREND]
 
 
+@pytest.mark.parametrize("command", ["trend", "diff"])
+def test_s8_the_clock_orders_files_and_no_name(command: str, folder: Path) -> None:
+    """case S8: files called from z to g, as a pattern and in any order, answer like the file of all."""
+    for number in range(20):
+        name = f"one/{chr(ord('z') - number)}.mmp"
+        (folder / "one").mkdir(exist_ok=True)
+        write_looks(folder / name, make_looks(LEAK, rlimit=8 * MIB)[number : number + 1])
+    whole = json.loads(run_mmp(command, "leak.mmp", "--json").out)
+    names = sorted(str(path.relative_to(folder)) for path in (folder / "one").iterdir())
+    for files in (names, names[::-1], names[7:] + names[:7], ["one/*.mmp"]):
+        told = json.loads(run_mmp(command, *files, "--json").out)
+        assert told["rows"] == whole["rows"]
+
+
 def _refuse(constant: str) -> None:
     raise AssertionError(f"{constant} in JSON")
 
