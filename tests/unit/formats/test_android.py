@@ -325,7 +325,7 @@ def test_a_long_line_takes_time_in_proportion(line: str) -> None:
     start = time.process_time()
     _showmap(make_showmap(_make_rows(9), "swapPSS") + line + "\n" + make_showmap(_make_rows(9), "swapPSS"))
     _meminfo(MEMINFO["8"].replace(" App Summary", f"{line}\n App Summary") + line + "\n" + SYSTEM + line)
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -295,7 +295,7 @@ def test_a_long_line_takes_time_in_proportion(line: bytes) -> None:
     start = time.process_time()
     data = WHOLE.encode().replace(b"\n\n", b"\n" + line + b"\n\n")
     assert _read(data).tables["regions"].rows == 6
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize(

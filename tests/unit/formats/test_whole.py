@@ -43,4 +43,4 @@ def test_line_ends_without_lines_are_told_at_once() -> None:
     started = time.process_time()
     assert normalize(b"\r" * (1 << 20)).text == b"\n" * (1 << 20)
     assert normalize(b"\r" * (1 << 20) + b"\n").form == {"newline": "\r" * (1 << 20) + "\n"}
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 10
