@@ -17,7 +17,7 @@ from mmpscope.analysis.loading import InputFile
 
 __all__ = ["Built", "Plan", "build_dataset"]
 
-_BATCH_FILES = 256
+_BATCH_FILES = 192
 """Files whose snapshots become one part of each table: parts of some megabytes, few enough to list."""
 
 
