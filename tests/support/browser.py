@@ -19,7 +19,7 @@ __all__ = ["OpenPage", "browse", "find_chromium", "open_report"]
 _READY = "html[data-ready]"
 _ARGUMENTS = ["--no-sandbox"]
 """Chromium refuses its sandbox to root, whom tests often are."""
-_PATIENCE_MS = 10_000
+_PATIENCE_MS = 30_000
 
 
 @dataclass
