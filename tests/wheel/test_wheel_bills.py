@@ -35,8 +35,8 @@ def _list_needed(name: str, extras: set[str], found: set[str]) -> set[str]:
             distribution(part)
         except PackageNotFoundError:  # for another system or Python
             continue
-        _list_needed(part, set(), found | {part})
-        found |= {part} | _list_needed(part, set(), found | {part})
+        found.add(part)
+        _list_needed(part, set(), found)
     return found
 
 
