@@ -1,4 +1,4 @@
-"""Asks whether anything that the wheel pulls in has a known vulnerability: `python tools/audit.py report.json`.
+"""Asks whether what the wheel pulls in has any known vulnerability: `python tools/audit.py report.json`.
 
 `report.json` is what `pip install --report` wrote of wheel and extras. pip-audit calls a package that its
 service does not know "skipped" and everything "not vulnerable" where the service knows nothing: so a release

@@ -1,6 +1,6 @@
 """Writes the bills of materials of a release, CycloneDX in JSON: `python tools/sbom.py report.json dist/`.
 
-`report.json` is what `pip install --report report.json 'dist/NAME.whl[EXTRAS]'` wrote in an empty environment:
+`report.json` is what `pip install --report report.json 'dist/NAME.whl[EXTRAS]'` wrote in an empty place:
 every package that the wheel pulls in, with version, hash and licence. Beside the wheel goes the bill of it,
 with the JavaScript libraries inside, and beside mmp-collect.pyz the bill of that. `cyclonedx-py` knows no
 file inside a wheel and no hash, so the model of its library is filled here; it checks what is written.

@@ -22,7 +22,7 @@ def test_a_release_needs_no_secret_and_few_rights() -> None:
 
 
 def test_a_release_is_built_once_audited_and_tested() -> None:
-    """Only one job builds packages; it must audit them, list what is in them and test them; all others wait."""
+    """Only one job builds packages; it audits, lists and tests them; the others wait."""
     jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
     runs = {name: " ".join(step.get("run", "") for step in job["steps"]) for name, job in jobs.items()}
     assert [name for name, run in runs.items() if "uv build" in run] == ["packages"]

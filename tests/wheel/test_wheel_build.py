@@ -50,7 +50,7 @@ def test_the_wheel_holds_its_licences(wheel: Path) -> None:
 
 
 def test_the_sdist_holds_the_tree_and_nothing_stray(sdist: Path) -> None:
-    """Each file is one of the checkout, but for what setuptools writes; tests and documents are among them."""
+    """Each file is one of the checkout, but for what setuptools writes; tests are among them."""
     with tarfile.open(sdist) as archive:
         members = [member for member in archive.getmembers() if not member.isdir()]
     assert all(member.isfile() for member in members)
@@ -63,7 +63,7 @@ def test_the_sdist_holds_the_tree_and_nothing_stray(sdist: Path) -> None:
 
 @pytest.mark.parametrize("source", ["sdist", "tree"])
 def test_another_build_gives_the_same_wheel(source: str, wheel: Path, sdist: Path, tmp_path: Path) -> None:
-    """Another folder, date of the sources and seed of hashes change no byte; SOURCE_DATE_EPOCH is what counts."""
+    """Another folder, date of the sources and seed of hashes change no byte; SOURCE_DATE_EPOCH counts."""
     when = calendar.timegm((*zipfile.ZipFile(wheel).infolist()[0].date_time, 0, 0, 0))
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(when), "PYTHONHASHSEED": "7"}
     wanted = sdist if source == "sdist" else _copy_sources(tmp_path / "elsewhere")
