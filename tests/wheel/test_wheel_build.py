@@ -10,12 +10,24 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Iterable
+from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-STRAY = ("__pycache__", ".pyc", ".so", ".hypothesis", ".pytest_cache", ".venv", "crash-", "core.", ".log")
+STRAY = (
+    "__pycache__",
+    "*.pyc",
+    "*.so",
+    ".*_cache",
+    ".hypothesis",
+    ".venv*",
+    "crash-*",
+    "core.[0-9]*",
+    "*.log",
+)
 KINDS = {".py", ".js", ".css", ".j2", ".toml", ".typed", ".LICENSE"}
 NEEDED = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "samples/README.md")
 
@@ -25,12 +37,16 @@ def _kind(name: str) -> str:
     return path.suffix or path.name
 
 
+def _find_stray(names: Iterable[str], *patterns: str) -> list[str]:
+    return [n for n in names if any(fnmatch(part, pattern) for part in n.split("/") for pattern in patterns)]
+
+
 def test_the_wheel_holds_no_test_and_nothing_stray(wheel: Path) -> None:
     """Under mmpscope/ are sources and what pages are made of, and beside it the description of the wheel."""
     names = zipfile.ZipFile(wheel).namelist()
     ours = [name for name in names if name.startswith("mmpscope/")]
     assert {_kind(name) for name in ours} - {"py.typed"} <= KINDS
-    assert not [name for name in names if any(part in name for part in (*STRAY, "test"))]
+    assert not _find_stray(names, *STRAY, "test*")
     assert all(".dist-info/" in name for name in set(names) - set(ours))
     assert wheel.stat().st_size < 2 << 20
 
@@ -57,7 +73,7 @@ def test_the_sdist_holds_the_tree_and_nothing_stray(sdist: Path) -> None:
     names = {member.name.partition("/")[2] for member in members}
     written = {name for name in names if name.startswith("mmpscope.egg-info/")} | {"PKG-INFO", "setup.cfg"}
     assert not [name for name in names - written if not (ROOT / name).is_file()]
-    assert not [name for name in names if any(part in name for part in STRAY)]
+    assert not _find_stray(names, *STRAY)
     assert {*NEEDED, "tests/wheel/test_wheel_build.py"} <= names
 
 
