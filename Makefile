@@ -28,6 +28,6 @@ bench: ## measure every figure and rewrite docs/benchmarks.md
 	$(VENV)/bin/python -m benchmarks --markdown
 
 build: ## build wheel, sdist and the one-file collector
-	rm -rf build dist && $(VENV)/bin/python -m build && $(VENV)/bin/python -m mmpscope.collector.build -o dist/mmp-collect.pyz
+	rm -rf build dist && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(VENV)/bin/uv build -q --no-create-gitignore && $(VENV)/bin/python -m mmpscope.collector.build -o dist/mmp-collect.pyz
 
 .PHONY: help setup test lint format golden docs bench build

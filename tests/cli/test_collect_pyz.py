@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
-import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from support.collecting import read_snapshots, run_sleeper
+from support.interpreters import find_pythons
 
-OLDEST = (3, 9)
+PYTHONS = find_pythons()
 
 
 def _build(output: Path) -> Path:
@@ -31,6 +33,41 @@ def pyz(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_same_sources_give_the_same_bytes(pyz: Path, tmp_path: Path) -> None:
     """Two builds are equal to the byte: no clock, no order of a directory gets in."""
     assert _build(tmp_path / "again.pyz").read_bytes() == pyz.read_bytes()
+
+
+def _lay_out(folder: Path, when: int) -> None:
+    """Copy all that goes into the file to a folder of another date, so that any Python can import it."""
+    for package in ("mmpscope.formats", "mmpscope.collector", "msgpack"):
+        spec = find_spec(package)
+        assert spec is not None
+        assert spec.origin is not None
+        ignored = shutil.ignore_patterns("__pycache__", "*.so")
+        shutil.copytree(Path(spec.origin).parent, folder.joinpath(*package.split(".")), ignore=ignored)
+    for name in ("mmpscope", "msgpack"):
+        [licence] = [f for f in importlib.metadata.files(name) or () if f.name in ("COPYING", "LICENSE")]
+        home = folder / f"{name}-1.dist-info"
+        home.mkdir()
+        (home / licence.name).write_bytes(licence.read_binary())
+        (home / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        (home / "RECORD").write_text(f"{home.name}/{licence.name},,\n")
+    for path in folder.rglob("*"):
+        os.utime(path, (when, when))
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not PYTHONS, reason="no other CPython from 3.9 up")
+@pytest.mark.parametrize("version", PYTHONS)
+def test_any_builder_makes_the_same_bytes(pyz: Path, tmp_path: Path, version: str) -> None:
+    """Another Python, folder, date of the sources, umask, time zone and seed of hashes change no byte."""
+    _lay_out(tmp_path / "elsewhere", when=sum(map(int, version.split("."))) * 86_400 * 365)
+    environment = {
+        "PYTHONPATH": str(tmp_path / "elsewhere"),
+        "PYTHONHASHSEED": version.replace(".", ""),
+        "TZ": "Pacific/Auckland",
+    }
+    command = [str(PYTHONS[version]), "-S", "-m", "mmpscope.collector.build", "-o", "other.pyz"]
+    subprocess.run(command, check=True, cwd=tmp_path, env=environment, umask=0o077)
+    assert (tmp_path / "other.pyz").read_bytes() == pyz.read_bytes()
 
 
 def test_it_holds_the_collector_and_nothing_of_the_analysis(pyz: Path) -> None:
@@ -91,26 +128,9 @@ def test_an_old_python_gets_a_sentence(pyz: Path) -> None:
     assert run.stderr == "mmp-collect needs Python 3.9 or newer; this is 3.6.\n"
 
 
-def _find_pythons() -> list[Path]:
-    """List the CPythons from 3.9 up that pyenv has."""
-    if shutil.which("pyenv") is None:
-        return []
-    root = subprocess.run(["pyenv", "root"], capture_output=True, text=True, check=True).stdout.strip()
-    found = []
-    for folder in sorted(Path(root, "versions").iterdir()):
-        version = re.fullmatch(r"(\d+)\.(\d+)\.\d+", folder.name)
-        if version and (int(version[1]), int(version[2])) >= OLDEST:
-            found.append(folder / "bin/python")
-    return found
-
-
-PYTHONS = _find_pythons()
-
-
 @pytest.mark.real
-@pytest.mark.skipif(not PYTHONS, reason="pyenv offers no CPython from 3.9 up")
-@pytest.mark.parametrize("python", PYTHONS, ids=lambda path: path.parts[-3])
-def test_it_runs_on_every_python_from_3_9_up(pyz: Path, tmp_path: Path, python: Path) -> None:
-    """Each CPython that pyenv offers collects a process with the one file and nothing else."""
-    assert os.access(python, os.X_OK)
-    _run_alone(str(python), pyz, tmp_path)
+@pytest.mark.skipif(not PYTHONS, reason="no other CPython from 3.9 up")
+@pytest.mark.parametrize("version", PYTHONS)
+def test_it_runs_on_every_python_from_3_9_up(pyz: Path, tmp_path: Path, version: str) -> None:
+    """Each CPython that is here collects a process with the one file and nothing else."""
+    _run_alone(str(PYTHONS[version]), pyz, tmp_path)

@@ -112,6 +112,7 @@ def test_csv_is_what_was_found_good(table: str, compare: Compare) -> None:
     compare(f"{table}.csv", _ask(f"export shop.mmp -t {table} --format csv"))
 
 
+@pytest.mark.exact_help
 @pytest.mark.parametrize("command", ["", *COMMANDS, *(f"dataset {name}" for name in dataset.COMMANDS)])
 def test_help_is_what_was_found_good(command: str, compare: Compare) -> None:
     """The help of `mmp` and of each command.
