@@ -46,6 +46,7 @@ class Request:
     root: str | None
     is_sure: bool
     redact: bool
+    rebase: bool
     key: str | None
     is_list: bool
     verbosity: int
@@ -88,6 +89,7 @@ def parse_request(arguments: Sequence[str], prog: str) -> Request:
         root=parsed.proc,
         is_sure=parsed.yes,
         redact=parsed.redact,
+        rebase=parsed.rebase,
         key=parsed.key,
         is_list=parsed.ps,
         verbosity=-1 if parsed.quiet else parsed.verbose,
@@ -150,6 +152,9 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--append", metavar="FILE", help="add to a file made earlier")
     group.add_argument(
         "--redact", action="store_true", help="write tokens in place of names, which never reach the file"
+    )
+    group.add_argument(
+        "--rebase", action="store_true", help="with --redact: move addresses by secret distances as well"
     )
     group.add_argument(
         "--key", metavar="FILE", help="the key of the tokens, made if it is not there (default: a random one)"
@@ -261,6 +266,7 @@ def _check(parsed: argparse.Namespace, command: Sequence[str]) -> None:
         "--output names no file": parsed.output == "",
         "--append names no file": parsed.append == "",
         "--key is of --redact": parsed.key is not None and not parsed.redact,
+        "--rebase is of --redact": parsed.rebase and not parsed.redact,
         "--key names no file": parsed.key == "",
         "the tokens of one file are of one key: --append with --redact takes --key": parsed.redact
         and parsed.append is not None

@@ -78,11 +78,11 @@ class Session:
             self._say(
                 "names become tokens of a random key, which is thrown away: no other file has the same."
             )
-            return Redactor(make_key())
+            return Redactor(make_key(), rebase=self._request.rebase)
         key, is_new = load_key(path)
         if is_new:
             self._say(f"{path} is a new key: whoever has it can tell which names the tokens stand for.")
-        return Redactor(key)
+        return Redactor(key, rebase=self._request.rebase)
 
     def _run_once(self) -> None:
         with interruptible(self._cut), closing(self._find_target()) as target:
@@ -244,7 +244,8 @@ class Session:
             snapshot = target.take_snapshot(capture)
         writer.write_snapshot(snapshot if self._redactor is None else self._redactor.redact(snapshot))
         self._count += 1
-        for notice in target.notices:
+        stay = [] if self._redactor is None else [f"{reason}." for reason in self._redactor.unmoved]
+        for notice in [*target.notices, *stay]:
             if notice not in self._said:
                 self._said.add(notice)
                 self._say(notice)

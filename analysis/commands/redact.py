@@ -1,16 +1,17 @@
 """Write what any readable files hold into .mmp files without names, to give away.
 
 Users, hosts, paths, command lines, names of processes, threads and memory become tokens; libraries and
-folders of the system, extensions and versions stay, and so do all figures and addresses. One key makes one
-token of one name, in any number of files: files that were redacted under it diff like the originals. Without
---key it is a random one of this run. Whatever no rule knows is left out, and listed. docs/privacy.md tells
-what can still be inferred. Where the output is a folder, each input gets a file of its own in it, whose name
+folders of the system, extensions and versions stay, and so do all figures and addresses; --rebase moves
+addresses by secret distances, and keeps sizes, order and what is near. One key makes one token of one name,
+in any number of files: files that were redacted under it diff like the originals. Without --key it is a
+random one of this run. Whatever no rule knows is left out, and listed. docs/privacy.md tells what can still
+be inferred. Where the output is a folder, each input gets a file of its own in it, whose name
 is a token as well.
 
 \b
 Examples:
   mmp redact night.mmp -o night-redacted.mmp
-  mmp redact a.mmp b.mmp -o to-vendor/ --key vendor.key
+  mmp redact a.mmp b.mmp -o to-vendor/ --key vendor.key --rebase
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ class Target:
     keep_notes: Annotated[
         bool, typer.Option("--keep-notes", help="Keep notes, word for word; they may hold names.")
     ] = False
+    rebase: Annotated[
+        bool, typer.Option("--rebase", help="Move addresses, so that they do not tell where ASLR put things.")
+    ] = False
     json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False
 
 
@@ -69,7 +73,7 @@ def run(inputs: Inputs, target: Target, opening: Opening, manner: Manner) -> int
     if not _is_folder(target.output):
         check_output(target.output, force=target.force)
     key, told = _choose_key(target.key)
-    redactor = Redactor(key)
+    redactor = Redactor(key, rebase=target.rebase)
     rows: list[dict[str, Any]] = []
     for _ in follow(_redact_each(inputs, redactor, target, (opening, manner), rows), manner, target.output):
         pass
@@ -167,6 +171,7 @@ def _redact_file(
             row["snapshots"] += 1
             yield
         if isinstance(source, MmpFile):
+            redactor.leave_out_frames(source.count_kinds())
             notes = source.read_notes()
             row["notes"] = 0 if target.keep_notes else len(notes)
             for note in notes if target.keep_notes else ():
@@ -184,7 +189,7 @@ def _report(rows: Sequence[dict[str, Any]], redactor: Redactor) -> Report:
     from mmpscope.analysis.reporters.report import Report
     from mmpscope.analysis.reporters.screen import Screen
 
-    left_out = sorted(redactor.dropped)
+    left_out, unmoved = sorted(redactor.dropped), dict(sorted(redactor.unmoved.items()))
 
     def draw(screen: Screen) -> list[str]:
         lines = []
@@ -196,8 +201,12 @@ def _report(rows: Sequence[dict[str, Any]], redactor: Redactor) -> Report:
             lines.append(
                 f"{row['output']}: {count} of {row['file']}, redacted{'; ' + notes if row['notes'] else ''}"
             )
+        lines += [
+            f"{show_count(count)} snapshot{'' if count == 1 else 's'}: {reason}"
+            for reason, count in unmoved.items()
+        ]
         if left_out:
             lines.append(f"left out: {', '.join(left_out)}")
         return [part for line in lines for part in screen.wrap(show_name(line), "    ")]
 
-    return Report("redact", draw, {"left_out": left_out}, rows=list(rows))
+    return Report("redact", draw, {"left_out": left_out, "unmoved": unmoved}, rows=list(rows))

@@ -7,6 +7,7 @@ A closed file is opened by its index, which is checked against the frames that a
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -149,6 +150,11 @@ class MmpFile:
         with naming(self.name):
             frames = [self._read_frame(offset, "note") for offset in self._contents.notes]
             return [read_payload(self.data, frame).decode("utf-8", "replace") for frame in frames]
+
+    def count_kinds(self) -> Counter[str]:
+        """Count the whole frames of each kind, those that this version does not know among them."""
+        with naming(self.name):
+            return Counter(frame.kind for frame, _ in scan(self.data, self._limits).frames)
 
     def close_with(self, opened: ExitStack) -> None:
         """Have ``opened`` closed together with this file."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 from mmpscope.formats.proc.counters import KERNEL_KINDS
 
 __all__ = [
+    "ADDRESS_COLUMNS",
     "AUXV",
+    "AUXV_ADDRESSES",
     "CGROUP",
     "JOB_LIMITS",
     "LIMITS",
@@ -19,6 +21,7 @@ __all__ = [
     "PERFORMANCE",
     "SMAPS",
     "STAT",
+    "STAT_ADDRESSES",
     "STATUS",
 ]
 
@@ -39,10 +42,15 @@ STATUS = _list(
 STAT = _list(
     """
     ppid pgrp session tty_nr tpgid flags minflt cminflt majflt cmajflt utime stime cutime cstime
-    priority nice num_threads itrealvalue starttime vsize rss rsslim startcode endcode startstack
-    kstkesp kstkeip signal blocked sigignore sigcatch wchan nswap cnswap exit_signal processor
-    rt_priority policy delayacct_blkio_ticks guest_time cguest_time start_data end_data start_brk
-    arg_start arg_end env_start env_end exit_code
+    priority nice num_threads itrealvalue starttime vsize rss rsslim signal blocked sigignore sigcatch
+    nswap cnswap exit_signal processor rt_priority policy delayacct_blkio_ticks guest_time cguest_time
+    exit_code
+    """
+)
+STAT_ADDRESSES = _list(
+    """
+    startcode endcode startstack kstkesp kstkeip start_data end_data start_brk arg_start arg_end env_start
+    env_end
     """
 )
 LIMITS = frozenset(
@@ -57,15 +65,11 @@ AUXV = frozenset(
     f"AT_{name}"
     for name in [
         "EXECFD",
-        "PHDR",
         "PHENT",
         "PHNUM",
         "PAGESZ",
-        "BASE",
         "FLAGS",
-        "ENTRY",
         "NOTELF",
-        "PLATFORM",
         "HWCAP",
         "CLKTCK",
         "FPUCW",
@@ -74,16 +78,11 @@ AUXV = frozenset(
         "UCACHEBSIZE",
         "IGNOREPPC",
         "SECURE",
-        "BASE_PLATFORM",
-        "RANDOM",
         "HWCAP2",
         "RSEQ_FEATURE_SIZE",
         "RSEQ_ALIGN",
         "HWCAP3",
         "HWCAP4",
-        "EXECFN",
-        "SYSINFO",
-        "SYSINFO_EHDR",
         "MINSIGSTKSZ",
         "40",
         "41",
@@ -94,6 +93,10 @@ AUXV = frozenset(
         "46",
         "47",
     ]
+)
+AUXV_ADDRESSES = frozenset(
+    f"AT_{name}"
+    for name in _list("PHDR BASE ENTRY PLATFORM BASE_PLATFORM RANDOM EXECFN SYSINFO SYSINFO_EHDR")
 )
 CGROUP = _list(
     """
@@ -156,13 +159,17 @@ JOB_LIMITS = _list(
 )
 NUMBER_COLUMNS = SMAPS | _list(
     """
-    start size offset dev_major dev_minor filesz count lowest Dirty HugePFNMap State AllocationBase
-    AllocationProtect Protect Type RegionType CommitSize PrivateBytes TotalWS PrivateWS ShareableWS
-    SharedWS LockedWS LargeWS AbsentShared Commit Blocks Protection UseType Storage Id Largest VSIZE
-    RSDNT DIRTY SWAP RegionSize VIRTUAL RESIDENT SWAPPED VOLATILE NONVOL EMPTY BYTES_ALLOCATED
-    ALLOCATION_COUNT FRAG_SIZE PERCENT REGION_COUNT Heap_Size Heap_Alloc Heap_Free tid starttime sp ip
-    stack_start stack_size teb priority stack64_start stack64_size signal CreateTime ExitTime KernelTime
-    UserTime StartAddress base low high file_size elf_class machine type module characteristics id flags
-    heap size_class blocks bytes vaddr memsz pid ppid threads rss private pss
+    size offset dev_major dev_minor filesz count Dirty HugePFNMap State AllocationProtect Protect Type
+    RegionType CommitSize PrivateBytes TotalWS PrivateWS ShareableWS SharedWS LockedWS LargeWS AbsentShared
+    Commit Blocks Protection UseType Storage Id Largest VSIZE RSDNT DIRTY SWAP RegionSize VIRTUAL RESIDENT
+    SWAPPED VOLATILE NONVOL EMPTY BYTES_ALLOCATED ALLOCATION_COUNT FRAG_SIZE PERCENT REGION_COUNT Heap_Size
+    Heap_Alloc Heap_Free tid starttime stack_size priority stack64_size signal CreateTime ExitTime
+    KernelTime UserTime file_size elf_class machine type module characteristics flags size_class blocks
+    bytes vaddr memsz pid ppid threads rss private pss
+    """
+)
+ADDRESS_COLUMNS = _list(
+    """
+    start AllocationBase sp ip stack_start teb stack64_start StartAddress low lowest id heap
     """
 )

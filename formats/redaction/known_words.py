@@ -106,7 +106,7 @@ _STATES = _list(
     handledata functiontable unloadedmodulelist miscinfo memoryinfolist threadinfolist threadnames
     systemmemoryinfo processvmcounters linuxcpuinfo linuxprocstatus linuxlsbrelease linuxcmdline
     linuxenviron linuxauxv linuxmaps linuxdsodebug mozlinuxlimits mozsofterrors memorylistlist sigill
-    sigfpe sigquit sigpipe sigusr sigtrap sigalrm sigxcpu
+    move moved moves places distances stay across sigfpe sigquit sigpipe sigusr sigtrap sigalrm sigxcpu
     """
 )
 """Of a state, of speculation, of limits, of runtimes and of signals."""

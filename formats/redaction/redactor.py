@@ -14,7 +14,8 @@ from mmpscope.formats.errors import UnsupportedVersionError
 from mmpscope.formats.mmp.columns import Plain, decode_column, encode_table
 from mmpscope.formats.model import REDACTION, Capability, Capture, Column, Fact, Facts, Snapshot, Table
 from mmpscope.formats.redaction.names import Names
-from mmpscope.formats.redaction.rules import COLUMNS, FACTS, ITEMS, LEFT_OUT, NUMBERS, Kind, Rule
+from mmpscope.formats.redaction.rebase import REBASE, Rebase, plan_rebase
+from mmpscope.formats.redaction.rules import COLUMNS, FACTS, FRAMES, ITEMS, LEFT_OUT, NUMBERS, Kind, Rule
 from mmpscope.formats.redaction.texts import Texts
 from mmpscope.formats.redaction.tokens import Tokens
 
@@ -22,26 +23,36 @@ __all__ = ["Redactor"]
 
 _LEFT_OUT = "left out by redaction"
 _SAID = "redacted: names are tokens made under a secret key"
+_SAID_MOVED = f"{_SAID}, and addresses are moved where they can be"
 _STATES = ("ok", "partial", "unavailable", "skipped", "not applicable")
 _CODES = re.compile(r"[A-Za-z]?|[rwxspR?-]{1,6}(?:/[rwx-]{3})?|[a-z]{2}(?: [a-z]{2})* ?|(?:SM=)?[A-Z/]{3}")
 """Of a state, of rights, of VmFlags, of a sharing mode of macOS."""
 _SYSTEM_ACCOUNTS = range(1000)
 _NOBODY = (65534, (1 << 32) - 1)
 _INTEGERS = ("uint", "int")
-_MAY_BE_NUMBERS = (Kind.NUMBER, Kind.INODE, Kind.ACCOUNT_ID, Kind.BUILD, Kind.SENTENCE)
+_ADDRESSES = (Kind.ADDRESS, Kind.END, Kind.BASE, Kind.KERNEL)
+_MAY_BE_NUMBERS = (Kind.NUMBER, Kind.INODE, Kind.ACCOUNT_ID, Kind.BUILD, Kind.SENTENCE, *_ADDRESSES)
 """A limit is two numbers and a word."""
+_MAY_NAME_ADDRESSES = (Kind.PATH, Kind.NAME, Kind.LABEL, Kind.SENTENCE)
 
 Change = Callable[[str], Optional[str]]
 
 
 class Redactor:
-    """Redacts snapshots under one key; ``dropped`` counts what had no rule, by what it is called here."""
+    """Redacts snapshots under one key, and moves their addresses where that is asked for.
 
-    def __init__(self, key: bytes) -> None:
+    ``dropped`` counts what had no rule, by what it is called here; ``unmoved`` counts snapshots of which some
+    addresses stay that should have moved, by the reason.
+    """
+
+    def __init__(self, key: bytes, *, rebase: bool = False) -> None:
         tokens = Tokens(key)
         names = Names(tokens)
         texts = Texts(tokens, names)
         self.dropped: Counter[str] = Counter()
+        self.unmoved: Counter[str] = Counter()
+        self._is_rebasing = rebase
+        self._rebase: Rebase | None = None
         self._tokens = tokens
         self._texts = texts
         self._capture: tuple[Capture, Capture] | None = None
@@ -67,13 +78,28 @@ class Redactor:
         FormatError where a table is damaged.
         """
         self._drop("payload", snapshot.extra)
-        return Snapshot(
-            self.redact_capture(snapshot.capture),
-            self.redact_process(snapshot.process),
-            self._redact_facts("moment", snapshot.moment),
-            self._redact_tables(snapshot.tables),
-            [*self._redact_capability(snapshot.capability), *_list_left_out(snapshot.tables)],
-        )
+        capture = self.redact_capture(snapshot.capture)
+        if self._is_rebasing:
+            self._rebase = plan_rebase(snapshot, self._tokens)
+            self.unmoved.update(self._rebase.list_unmoved())
+        try:
+            return Snapshot(
+                capture,
+                self.redact_process(snapshot.process),
+                self._redact_facts("moment", snapshot.moment),
+                self._redact_tables(snapshot.tables),
+                self._list_capability(snapshot),
+            )
+        finally:
+            self._rebase = None
+
+    def _list_capability(self, snapshot: Snapshot) -> list[Capability]:
+        """Redact the reasons of a snapshot, and add what became of columns and addresses."""
+        told = snapshot.capability
+        if self._rebase is not None:
+            told = [row for row in told if row.item != REBASE]
+        moved = [] if self._rebase is None else [self._rebase.said]
+        return [*self._redact_capability(told), *_list_left_out(snapshot.tables), *moved]
 
     def redact_capture(self, capture: Capture) -> Capture:
         """Redact a capture, which says then that it is redacted."""
@@ -85,10 +111,15 @@ class Redactor:
                 self._redact_facts("system", capture.system),
                 self._redact_facts("moment", capture.moment),
                 self._redact_tables(capture.tables),
-                [*self._redact_capability(capability), Capability(REDACTION, "ok", None, _SAID)],
+                [*self._redact_capability(capability), self._say_redacted(capture)],
             )
             self._capture = (capture, redacted)
         return self._capture[1]
+
+    def _say_redacted(self, capture: Capture) -> Capability:
+        """Say what was done; addresses that were moved before still are."""
+        was_moved = any(row.item == REDACTION and row.reason == _SAID_MOVED for row in capture.capability)
+        return Capability(REDACTION, "ok", None, _SAID_MOVED if self._is_rebasing or was_moved else _SAID)
 
     def redact_process(self, process: Facts) -> Facts:
         """Redact the facts of a process alone."""
@@ -105,6 +136,10 @@ class Redactor:
     def redact_file_name(self, name: str) -> str:
         """Make a token of the name of a file, its extension included."""
         return self._texts.make_token(name)
+
+    def leave_out_frames(self, kinds: Mapping[str, int]) -> None:
+        """Count frames of kinds that no rule knows, given how many frames of each kind a file has."""
+        self.dropped.update({f"frame.{kind}": count for kind, count in kinds.items() if kind not in FRAMES})
 
     def _drop(self, what: str, names: Mapping[str, object] | Sequence[str]) -> None:
         for name in names:
@@ -134,12 +169,13 @@ class Redactor:
             if isinstance(fact, dict):
                 return self._redact_map(what, fact, rule)
         elif isinstance(fact, (str, bytes)):
-            change = self._changes.get(rule)
-            changed = None if change is None else _apply(change, fact)
+            changed = self._redact_text(fact, rule)
             if changed is not None:
                 return changed
         elif isinstance(fact, (int, float)) and rule in _MAY_BE_NUMBERS:
-            return self._redact_number(fact, rule)
+            number = self._redact_number(fact, rule)
+            if number is not None:
+                return number
         self._drop("value", [what])
         return None
 
@@ -155,7 +191,19 @@ class Redactor:
         words = text[: len(text) - len(end)].split("\0")
         return "\0".join(self._texts.redact_arguments(words)) + end
 
-    def _redact_number(self, number: float, kind: Kind) -> float:
+    def _redact_text(self, text: str | bytes, kind: Kind) -> str | None:
+        change = self._changes.get(kind)
+        changed = None if change is None else _apply(change, text)
+        if changed is None or self._rebase is None or kind not in _MAY_NAME_ADDRESSES:
+            return changed
+        return self._rebase.move_text(changed)
+
+    def _redact_number(self, number: float, kind: Kind) -> float | None:
+        """Redact a number; None where it is an address and nothing says where that goes."""
+        if kind in _ADDRESSES and self._is_rebasing:
+            if self._rebase is None or not isinstance(number, int):
+                return None
+            return self._rebase.move(number, kind)
         if isinstance(number, bool) or not isinstance(number, int):
             return number
         if kind is Kind.ACCOUNT_ID:
@@ -167,7 +215,7 @@ class Redactor:
         done = []
         for row in rows:
             if row.item in ITEMS and row.state in _STATES:
-                reason = None if row.reason is None else self._texts.redact_sentence(row.reason)
+                reason = None if row.reason is None else self._redact_text(row.reason, Kind.SENTENCE)
                 done.append(Capability(row.item, row.state, row.code, reason))
             else:
                 self._drop("capability", [row.item])
@@ -185,10 +233,20 @@ class Redactor:
                 self._drop(name, [column])
             else:
                 columns[column] = redacted
+        if self._is_rebasing:
+            columns = self._move_columns(name, columns)
         start, size = columns.get("start"), columns.get("size")
         if start is not None and size is not None:
             columns["size"] = size._replace(len_of="start")
         return encode_table(columns, table.rows)
+
+    def _move_columns(self, table: str, columns: Mapping[str, Plain]) -> dict[str, Plain]:
+        """Move the addresses of a table; those of a table of the whole system are of no process, and go."""
+        if self._rebase is not None:
+            return self._rebase.move_columns(table, columns)
+        kept = {name: column for name, column in columns.items() if NUMBERS.get(name) not in _ADDRESSES}
+        self._drop(table, [name for name in columns if name not in kept])
+        return kept
 
     def _redact_column(self, table: str, name: str, whole: Table) -> Plain | None:
         """Redact one column; None where no rule is for it, or this version cannot decode it."""
@@ -200,15 +258,16 @@ class Redactor:
             values = decode_column(whole, name)
         except UnsupportedVersionError:
             return None
-        if rule is Kind.NUMBER:
+        if rule is Kind.NUMBER or rule in _ADDRESSES:
             return Plain(column.type, values)
         if column.type != "text":
             kind = rule
             return Plain(
                 column.type, self._change_all(values, lambda value: self._redact_number(value, kind))
             )
-        change = self._changes[rule]
-        return Plain("text", self._change_all(values, lambda value: _encode(_apply(change, value))), "utf-8")
+        kind = rule
+        texts = self._change_all(values, lambda value: _encode(self._redact_text(value, kind)))
+        return Plain("text", texts, "utf-8")
 
     def _change_all(self, values: Sequence[Fact], change: Callable[[Fact], Fact]) -> list[Fact]:
         """Change each distinct value once; null stays null."""

@@ -11,13 +11,17 @@ from typing import Union
 
 from mmpscope.formats.redaction import known_facts as known
 
-__all__ = ["COLUMNS", "FACTS", "ITEMS", "LEFT_OUT", "NUMBERS", "Kind", "Rule"]
+__all__ = ["COLUMNS", "FACTS", "FRAMES", "ITEMS", "LEFT_OUT", "NUMBERS", "Kind", "Rule"]
 
 
 class Kind(enum.Enum):
     """What a fact or a column is."""
 
     NUMBER = "a number that stays"
+    ADDRESS = "an address of the process"
+    END = "the first address behind something"
+    BASE = "what is added to the addresses that a file has for itself, to get those of the process"
+    KERNEL = "an address of the kernel where it is not 0 or 1"
     INODE = "a number that identifies a file, or what is its like; 0 is none"
     ACCOUNT_ID = "the number of an account; those of the system stay"
     BUILD = "a number by which one build of a program is known"
@@ -73,7 +77,8 @@ _MACOS: dict[str, Rule] = {
     "Path": Kind.PATH,
 }
 _PROCESS: dict[str, Rule] = {
-    **_all("pid ppid personality page_size bits page_table image_base peb session priority_class"),
+    **_all("pid ppid personality page_size bits page_table session priority_class"),
+    **_all(("image_base", "peb"), Kind.ADDRESS),
     **_all("integrity wow64 start_time create_time user_time kernel_time signal handles"),
     **_all(("physical_footprint", "physical_footprint_peak")),
     **_all(("uid", "gid"), Kind.ACCOUNT_ID),
@@ -83,10 +88,20 @@ _PROCESS: dict[str, Rule] = {
     "cmdline": Kind.ARGUMENTS,
     "command": Kind.LINE,
     "status": _STATUS,
-    "stat": {**_all(known.STAT), "comm": Kind.NAME, "state": Kind.CODES},
+    "stat": {
+        **_all(known.STAT),
+        **_all(known.STAT_ADDRESSES, Kind.ADDRESS),
+        "wchan": Kind.KERNEL,
+        "comm": Kind.NAME,
+        "state": Kind.CODES,
+    },
     "smaps_rollup": _all(known.SMAPS),
     "limits": _all(known.LIMITS, Kind.SENTENCE),
-    "auxv": {**_all(known.AUXV), **_all(("AT_UID", "AT_EUID", "AT_GID", "AT_EGID"), Kind.ACCOUNT_ID)},
+    "auxv": {
+        **_all(known.AUXV),
+        **_all(known.AUXV_ADDRESSES, Kind.ADDRESS),
+        **_all(("AT_UID", "AT_EUID", "AT_GID", "AT_EGID"), Kind.ACCOUNT_ID),
+    },
     "elf": {"class": Kind.NUMBER, "machine": Kind.VERSION, "byte_order": Kind.VERSION},
     "cgroup": _CGROUP,
     "range": {"start": Kind.NUMBER, "end": Kind.NUMBER, "source": Kind.SENTENCE},
@@ -102,7 +117,7 @@ _PROCESS: dict[str, Rule] = {
     "memory_counters": _all(known.MEMORY_COUNTERS),
     "vm_counters": _all(known.MEMORY_COUNTERS),
     "job": {"in_job": Kind.NUMBER, "limits": _all(known.JOB_LIMITS)},
-    "runtimes": {"name": Kind.SENTENCE, "base": Kind.NUMBER, "version": Kind.VERSION},
+    "runtimes": {"name": Kind.SENTENCE, "base": Kind.ADDRESS, "version": Kind.VERSION},
     "psinfo": _PSINFO,
     "siginfo": _all(("si_signo", "si_code", "si_errno")),
     "vmmap": _MACOS,
@@ -127,7 +142,7 @@ LinuxMaps MemoryInfoList LinuxAuxv LinuxEnviron allocations auxv bits boot_id ca
 encoding environ exe handles heaps heap_blocks hostname id image_base integrity job kernel
 large_page_minimum limits machine mapped_names maps max_map_count meminfo memory_counters min_addr
 mmap_min_addr modules names os_release overcommit_kbytes overcommit_memory overcommit_ratio page_size
-page_table parsing peb performance personality pid_namespace priority_class process processes
+page_table parsing peb performance personality pid_namespace priority_class process processes rebase
 processes.cmdline processes.rss processes.user range redaction regions regions.DIRTY regions.Name
 regions.RSDNT regions.SWAP regions.VSIZE regions.device regions.inode regions.offset regions.path
 regions.perms rows session sid smaps smaps_rollup snapshots source_text stat status system threads
@@ -139,6 +154,9 @@ ITEMS = frozenset(
     | {f"regions.{name}" for name in known.SMAPS}
 )
 """What a reason can be given for, and what can have a cost."""
+
+FRAMES = frozenset({"mmp", "capture", "snapshot", "note", "index", "end"})
+"""Kinds of frames that are known (docs/format.md); notes are left out or kept, as is asked for."""
 
 FACTS: dict[str, dict[str, Rule]] = {
     "process": _PROCESS,
@@ -191,6 +209,9 @@ COLUMNS: dict[str, dict[str, Kind]] = {
 
 NUMBERS: dict[str, Kind] = {
     **dict.fromkeys(known.NUMBER_COLUMNS, Kind.NUMBER),
+    **dict.fromkeys(known.ADDRESS_COLUMNS, Kind.ADDRESS),
+    "high": Kind.END,
+    "base": Kind.BASE,
     "inode": Kind.INODE,
     "uid": Kind.ACCOUNT_ID,
     "timestamp": Kind.BUILD,

@@ -52,6 +52,10 @@ class Tokens:
         """Return ``length`` hex digits, 64 at most, for an id that is written in hex."""
         return f"{self._hash('hex', text):064x}"[: max(1, min(length, 64))]
 
+    def choose(self, use: str, text: str, count: int) -> int:
+        """Choose a number from 0 up to, not including, ``count``, for a use and a text."""
+        return self._hash(use, text) % count
+
     def _hash(self, use: str, text: str) -> int:
         data = f"{use}\0{text}".encode("utf-8", "surrogatepass")
         return int.from_bytes(hmac.new(self._key, data, hashlib.sha256).digest(), "big")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 from mmpscope.formats.mmp import open_file
 from support.mmp_command import run_mmp
-from support.redacting import unpack_all
+from support.rebasing import Places, find_leaks, list_numbers, list_regions
+from support.redacting import KEY, unpack_all
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="collects a process of Linux")
 
@@ -85,8 +87,43 @@ def test_a_key_makes_the_tokens_of_later_runs_the_same(tmp_path: Path) -> None:
     assert key.stat().st_mode & 0o777 == 0o600
 
 
+def _collect_twice(folder: Path, pid: int) -> tuple[Path, Path]:
+    """Collect a process as it is, and with names and addresses that tell nothing, under our key."""
+    (folder / "key").write_bytes(KEY)
+    plain, moved = folder / "plain.mmp", folder / "moved.mmp"
+    for path, options in ((plain, []), (moved, ["--redact", "--rebase", "--key", str(folder / "key")])):
+        command = [sys.executable, "-m", "mmpscope.collector", str(pid), *options, "-o", str(path)]
+        run = subprocess.run(command, check=False, capture_output=True, timeout=60)
+        assert run.returncode == 0, run.stderr
+    return plain, moved
+
+
+def test_no_address_of_a_process_is_in_a_rebased_file(tmp_path: Path) -> None:
+    """In no fact and no column; a file that is rebased later under the same key has the same addresses."""
+    program = "import ctypes, threading; threading.Thread(target=input).start(); print(1, flush=True)"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", program], stdin=pipe, stdout=pipe) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            plain, moved = _collect_twice(tmp_path, process.pid)
+        finally:
+            process.kill()
+    with open_file(plain) as one, open_file(moved) as two:
+        original, redacted = one.read(0), two.read(0)
+    assert len([pair for pair in list_numbers(original) if pair[1] in Places(list_regions(original))]) > 50
+    assert find_leaks(original, redacted) == []
+    later = tmp_path / "later.mmp"
+    answer = run_mmp("redact", plain, "-o", later, "--rebase", "--key", tmp_path / "key")
+    assert answer.code == 0, answer.err
+    told = json.loads(run_mmp("diff", moved, later, "--json").out)
+    assert told["mode_reason"].startswith("same instance")
+    assert told["modules"] == []
+
+
 @pytest.mark.parametrize(
-    "options", [["--key", "k"], ["--redact", "--append", "x.mmp"], ["--redact", "--key", ""]]
+    "options",
+    [["--key", "k"], ["--rebase"], ["--redact", "--append", "x.mmp"], ["--redact", "--key", ""]],
 )
 def test_options_that_make_no_sense_are_refused(options: list[str], tmp_path: Path) -> None:
     """A key of nothing, and tokens of two keys in one file."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from mmpscope.formats.mmp import open_file, verify
 from mmpscope.formats.mmp.writer import SnapshotWriter
+from support.corpus import ROOT
 from support.mmp_command import run_mmp
 from support.redacting import unpack_all
 from support.shop import write_shop
@@ -150,6 +151,27 @@ def test_what_no_rule_knows_is_left_out_and_listed(tmp_path: Path) -> None:
     assert b"Cartwheel" not in unpack_all(out.read_bytes())
 
 
+def test_frames_of_unknown_kinds_are_listed_with_what_is_left_out(shop: Path, tmp_path: Path) -> None:
+    """By their kind, of which each is named once; a file with frames that are known all has none."""
+    strange = tmp_path / "strange.mmp"
+    with open_file(shop) as file, SnapshotWriter.create(strange) as writer:
+        writer.frames.write("cartwheel", {"x": 1}, b"of another program")
+        writer.write_snapshot(file.read(0))
+        writer.frames.write("cartwheel", {"x": 2}, b"of another program")
+        writer.write_note("done")
+    told = [
+        json.loads(run_mmp("redact", path, "-o", tmp_path / f"out-{path.name}", "--json").out)["left_out"]
+        for path in (strange, shop)
+    ]
+    assert [[name for name in each if name.startswith("frame.")] for each in told] == [
+        ["frame.cartwheel"],
+        [],
+    ]
+    with open_file(tmp_path / "out-strange.mmp") as file:
+        assert set(file.count_kinds()) == {"mmp", "capture", "snapshot", "index", "end"}
+    assert "frame.cartwheel" in run_mmp("redact", strange, "-o", tmp_path / "again.mmp").out
+
+
 def test_a_redacted_file_can_be_redacted_again(shop: Path, tmp_path: Path) -> None:
     """Under another key, which takes its tokens for names; it still says once that it is redacted."""
     once, twice = tmp_path / "1.mmp", tmp_path / "2.mmp"
@@ -158,3 +180,31 @@ def test_a_redacted_file_can_be_redacted_again(shop: Path, tmp_path: Path) -> No
     with open_file(twice) as file:
         items = [row.item for row in file.read(0).capture.capability]
     assert items.count("redaction") == 1
+
+
+def test_addresses_that_stay_are_counted_and_told(tmp_path: Path) -> None:
+    """Of 32 bits, and of a space so full that a region lies in two zones; others move without a word."""
+    names = ("linux-python", "linux-fragmented", "windows-wow64")
+    samples = [ROOT / "samples" / f"{name}-v1.0.mmp" for name in names]
+    told = run_mmp("redact", *samples, "-o", f"{tmp_path}/out/", "--rebase", "--json")
+    unmoved = json.loads(told.out)["unmoved"]
+    assert sorted(unmoved.values()) == [1, 1]
+    assert any("in 32 bits there is no room" in reason for reason in unmoved)
+    for row in json.loads(told.out)["rows"]:
+        shown = " ".join(run_mmp("info", "-v", row["output"]).out.split())
+        assert "addresses are moved where they can be" in shown
+        assert ("skipped: rebase (addresses" in shown) == ("python" not in row["file"])
+
+
+def test_a_rebased_file_that_is_redacted_again_still_says_so(shop: Path, tmp_path: Path) -> None:
+    """And can be rebased again, which moves it on."""
+    once, twice, again = (tmp_path / f"{number}.mmp" for number in range(3))
+    assert run_mmp("redact", shop, "-o", once, "--rebase").code == 0
+    assert run_mmp("redact", once, "-o", twice).code == 0
+    assert run_mmp("redact", once, "-o", again, "--rebase").code == 0
+    for path in (twice, again):
+        with open_file(path) as file:
+            snapshot = file.read(0)
+        items = [row.item for row in (*snapshot.capability, *snapshot.capture.capability)]
+        assert (items.count("redaction"), items.count("rebase")) == (1, 1)
+        assert "addresses are moved" in run_mmp("info", path, "-v").out

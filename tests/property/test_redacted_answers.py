@@ -2,107 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from fuzz.seeds import list_own_seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mmpscope.analysis import LoadedSnapshot, diff, find_free, find_trends, list_heaps, summarize
+from mmpscope.analysis import LoadedSnapshot, diff, find_trends
 from mmpscope.analysis.diffs.files import BackingFile, match_files, normalize_path
 from mmpscope.analysis.roles import compare_roles, read_role
-from mmpscope.formats.errors import MmpError
 from mmpscope.formats.redaction import Redactor
 from mmpscope.formats.redaction.names import Names
 from mmpscope.formats.redaction.tokens import Tokens
 from mmpscope.formats.registry import list_formats, open_source
-from support.corpus import ROOT
+from support.answers import PAIRS, QUESTIONS, SAMPLES, answer, read_sample, show
 from support.effort import scale
 from support.redacting import KEY, load_both, read_all
-
-SAMPLES = sorted((ROOT / "samples").glob("*-v1.0.mmp"))
-PAIRS = [
-    ("linux-reserve-commit-a-v1.0.mmp", "linux-reserve-commit-b-v1.0.mmp"),
-    ("linux-workers-a-v1.0.mmp", "linux-workers-b-v1.0.mmp"),
-    ("linux-java-v1.0.mmp", "linux-python-v1.0.mmp"),
-    ("windows-reserve-commit-v1.0.mmp", "windows-wow64-v1.0.mmp"),
-    ("linux-leak-v1.0.mmp", "linux-arenas-v1.0.mmp"),
-]
-NAMES = {
-    *("unit", "path", "name", "details", "exe", "hostname", "host_id", "boot_id", "build_id", "mtime_ns"),
-    *(
-        "name_a",
-        "name_b",
-        "path_a",
-        "path_b",
-        "build_id_a",
-        "build_id_b",
-        "details_a",
-        "details_b",
-        "taken_by",
-    ),
-    *(
-        "inode",
-        "layout",
-        "raw",
-        "Name",
-        "Details",
-        "object",
-        "timestamp",
-        "checksum",
-        "pdb",
-        "reason",
-        "label",
-    ),
-    *(
-        "snapshot",
-        "user",
-        "cmdline",
-        "uid",
-        "given_back_by",
-        "between_a",
-        "between_b",
-        "between",
-        "process",
-        "before",
-        "after",
-    ),
-}
-"""Columns of names and of numbers that identify, and of texts that hold some."""
-
-
-def show(table: pa.Table) -> list[str]:
-    """Write the rows of a table without names, in no order: names decide that, too."""
-    rows = [{name: row[name] for name in row if name not in NAMES} for row in table.to_pylist()]
-    return sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
-
-
-def read_sample(name: str) -> list[Any]:
-    """Read the snapshots of a sample."""
-    return read_all(open_source(ROOT / "samples" / name))
-
-
-def answer(question: Callable[[LoadedSnapshot], pa.Table], snapshot: LoadedSnapshot) -> list[str]:
-    """Ask a snapshot; where it cannot tell, that is the answer, and why."""
-    try:
-        return show(question(snapshot))
-    except MmpError as error:
-        return [type(error).__name__, str(error)]
-
-
-QUESTIONS: tuple[Callable[[LoadedSnapshot], pa.Table], ...] = (
-    lambda snapshot: snapshot.regions,
-    lambda snapshot: snapshot.threads,
-    lambda snapshot: snapshot.modules,
-    summarize,
-    find_free,
-    list_heaps,
-)
 
 
 def check_alike(pairs: Iterable[tuple[LoadedSnapshot, LoadedSnapshot]]) -> None:

@@ -67,9 +67,11 @@ def write_snapshots(path: Path, snapshots: list[Snapshot]) -> bytes:
     return path.read_bytes()
 
 
-def load_both(snapshots: list[Snapshot], folder: Path) -> list[tuple[LoadedSnapshot, LoadedSnapshot]]:
+def load_both(
+    snapshots: list[Snapshot], folder: Path, *, rebase: bool = False
+) -> list[tuple[LoadedSnapshot, LoadedSnapshot]]:
     """Load snapshots and what becomes of them when they are redacted, written and read again."""
-    redactor = Redactor(KEY)
+    redactor = Redactor(KEY, rebase=rebase)
     path = folder / "redacted.mmp"
     write_snapshots(path, [redactor.redact(snapshot) for snapshot in snapshots])
     with open_file(path) as file:
