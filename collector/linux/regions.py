@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 
 from mmpscope.collector.base import Options
-from mmpscope.collector.linux.cost import Budget, Cost, estimate_cost
+from mmpscope.collector.cost import Cost
+from mmpscope.collector.linux.cost import Budget, estimate_cost
 from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.recorder import Recorder
 

@@ -193,7 +193,9 @@ def test_an_empty_text_is_a_process_without_address_space(tmp_path: Path) -> Non
     assert "no address space" in answer.out
 
 
-@pytest.mark.parametrize("command", ["info", "summary", "verify", "verify --repair -o out.mmp", "trend --follow"])
+@pytest.mark.parametrize(
+    "command", ["info", "summary", "verify", "verify --repair -o out.mmp", "trend --follow"]
+)
 def test_an_empty_mmp_file_is_no_process(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,7 +118,7 @@ def test_no_other_file_of_the_corpus_is_taken() -> None:
     }
     assert taken == {"windbg"}
     for path in sorted((CORPUS / "windbg").iterdir()):
-        known = find_format(path.read_bytes()[: 64 * 1024])
+        known = find_format(path.read_bytes()[: 64 * 1024], path.name)
         assert known is not None
         assert known.name == "windbg-address"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 import pytest
-from mmpscope.collector.linux.cost import Cost
+from mmpscope.collector.cost import Cost
 from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.linux.regions import MapTexts, read_again
 
