@@ -17,10 +17,13 @@ from mmpscope.formats.mmp import open_file
 from benchmarks.commands import find_script, run_command
 from benchmarks.crowded_proc import make_crowded_proc
 
-__all__ = ["Row", "measure_crowd", "render_rows"]
+__all__ = ["Row", "measure_crowd", "render_row"]
 
 _FEW_FILES = 'ulimit -n 24; exec "$0" "$@"'
 _KIB, _MIB = 1 << 10, 1 << 20
+_HEAD = """\
+| processes | of processor, s | ms each | most memory, MiB | file, MiB | KiB each |
+| ---: | ---: | ---: | ---: | ---: | ---: |"""
 
 
 @dataclass(frozen=True)
@@ -44,19 +47,13 @@ def measure_crowd(processes: int, regions: int, folder: Path, options: list[str]
     return Row(processes, cost.processor_s, cost.peak_bytes, output.stat().st_size)
 
 
-def render_rows(rows: list[Row]) -> str:
-    """Lay the rows out as a table of Markdown."""
-    lines = [
-        "| processes | of processor, s | ms each | most memory, MiB | file, MiB | KiB each |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    lines += [
-        f"| {row.processes:,} | {row.processor_s:.1f} | {row.processor_s * 1e3 / row.processes:.2f} "
-        f"| {row.peak_bytes / _MIB:.1f} | {row.file_bytes / _MIB:.1f} "
-        f"| {row.file_bytes / _KIB / row.processes:.2f} |"
-        for row in rows
-    ]
-    return "\n".join(lines)
+def render_row(row: Row) -> str:
+    """Lay a row out for a table of Markdown."""
+    each_ms, each_kib = row.processor_s * 1e3 / row.processes, row.file_bytes / _KIB / row.processes
+    return (
+        f"| {row.processes:,} | {row.processor_s:.1f} | {each_ms:.2f} | {row.peak_bytes / _MIB:.1f} "
+        f"| {row.file_bytes / _MIB:.1f} | {each_kib:.2f} |"
+    )
 
 
 def main() -> int:
@@ -66,12 +63,12 @@ def main() -> int:
     parser.add_argument("--regions", metavar="N", type=int, default=3, help="of each; default 3")
     parser.add_argument("--light", action="store_true", help="without counters, threads and modules")
     given = parser.parse_args()
-    rows = []
+    print(_HEAD)
     for divisor in (100, 10, 1):
         with tempfile.TemporaryDirectory(prefix="mmp-crowd-") as folder:
             options = ["--light"] if given.light else []
-            rows.append(measure_crowd(given.processes // divisor, given.regions, Path(folder), options))
-    print(render_rows(rows))
+            row = measure_crowd(given.processes // divisor, given.regions, Path(folder), options)
+        print(render_row(row), flush=True)
     return 0
 
 
