@@ -51,9 +51,9 @@ def measure_stalls(mappings: int, resident_mib: int, runs: int, folder: Path) ->
             sources[name] = (files / name).read_bytes
         sources["small files, threads"] = lambda: _read_small(files)
         output = folder / "a.mmp"
-        for option in ([], ["--light"], ["--freeze"]):
-            words = [find_script("mmp-collect"), str(target.pid), "-o", str(output), "-f", "-q", *option]
-            sources[" ".join(["mmp-collect", *option])] = lambda words=words: subprocess.run(
+        for options in (["--full"], ["--light"], ["--full", "--freeze"]):
+            words = [find_script("mmp-collect"), str(target.pid), "-o", str(output), "-f", "-q", "--yes"]
+            sources[" ".join(["mmp-collect", *options])] = lambda words=[*words, *options]: subprocess.run(
                 words, check=True
             )
         rows = [_measure(name, read, target, runs) for name, read in sources.items()]

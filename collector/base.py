@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mmpscope.collector.cost import Cost
 from mmpscope.collector.errors import CollectError, UsageError
 from mmpscope.formats.model import Capture, Snapshot
 
@@ -89,8 +90,8 @@ class Target(Protocol):
         """Raise CollectError where a snapshot would be refused; costs next to nothing."""
         ...
 
-    def describe_cost(self) -> str | None:
-        """Say what a snapshot would cost where that is much and was asked for; None where it is not."""
+    def estimate_cost(self) -> Cost | None:
+        """Estimate what the counters would cost, where they are read whatever they cost; None elsewhere."""
         ...
 
     def is_alive(self) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Callable
 
-from mmpscope.collector.base import Collector, ProcessRow, Target
+from mmpscope.collector.base import Collector, Target
+from mmpscope.collector.cost import Cost, add_costs
 from mmpscope.collector.errors import CollectError
-from mmpscope.formats.model import Capability
+from mmpscope.formats.model import Capability, Capture
 
 __all__ = ["Everyone"]
 
@@ -18,33 +19,48 @@ _MOST_SHOWN = 8
 class Everyone:
     """The processes of one moment; kernel threads and zombies, which have no memory, do not count.
 
-    ``rows`` is the whole list, for the capture.
+    ``cost`` is what reading those that open costs, where that is to be told (`Target.estimate_cost`).
     """
 
     def __init__(self, collector: Collector) -> None:
-        self.rows = collector.list_processes()
+        self._rows = collector.list_processes()
         self._collector = collector
-        self._open = [row for row in self.rows if row.has_memory]
+        self._open = [(row.pid, row.starttime) for row in self._rows if row.has_memory]
         self._count = len(self._open)
         self._refused: dict[str, list[int]] = {}
+        self.cost: Cost | None = None
 
     def check(self) -> None:
         """Open each process for a moment: who refuses is to be named before the first snapshot."""
-        self._open = [row for row in self._open if self._do(row, lambda target: target.check_access())]
+        costs: list[Cost] = []
+
+        def look(target: Target) -> None:
+            target.check_access()
+            cost = target.estimate_cost()
+            if cost is not None:
+                costs.append(cost)
+
+        self._open = [process for process in self._open if self._do(process, look)]
+        self.cost = add_costs(costs) if costs else None
+
+    def take_capture(self) -> Capture:
+        """Collect what holds for the whole system, the list of all processes included, and let go of that."""
+        rows, self._rows = self._rows, []
+        return self._collector.take_capture(rows)
 
     def visit(self, take: Callable[[Target], None]) -> Iterator[None]:
         """Call ``take`` for each process that opens, and yield after each."""
-        for row in self._open:
-            self._do(row, take)
+        for process in self._open:
+            self._do(process, take)
             yield
 
-    def _do(self, row: ProcessRow, act: Callable[[Target], None]) -> bool:
+    def _do(self, process: tuple[int, int | None], act: Callable[[Target], None]) -> bool:
         try:
-            with closing(self._collector.open_target(row.pid, row.starttime)) as target:
+            with closing(self._collector.open_target(*process)) as target:
                 act(target)
         except CollectError as error:
             code = "" if error.code is None or str(error.code) in error.reason else f" ({error.code})"
-            self._refused.setdefault(error.reason + code, []).append(row.pid)
+            self._refused.setdefault(error.reason + code, []).append(process[0])
             return False
         return True
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from mmpscope.collector.base import Target, open_collector
+from mmpscope.collector.cost import Cost
 from mmpscope.collector.errors import CollectError, UsageError
 from mmpscope.collector.events import Cut, Events, interruptible
 from mmpscope.collector.everyone import Everyone
 from mmpscope.collector.find import find_process, parse_pid
 from mmpscope.collector.keys import find_keyboard
-from mmpscope.collector.names import make_file_name
+from mmpscope.collector.names import make_file_name, printable
 from mmpscope.collector.request import Request
 from mmpscope.collector.series import Plan, Series
 from mmpscope.collector.speech import ask, print_path, tell
@@ -32,6 +33,8 @@ __all__ = ["Session"]
 
 _POLL_S = 0.2
 """How often to look whether a program that we started has ended."""
+_MUCH_S = 1.0
+"""Beyond this the user is asked before the counters are read."""
 _CAPTURE_AGE_S = 60.0
 """A series collects the facts of the whole system again when they are older than this."""
 
@@ -86,7 +89,7 @@ class Session:
 
     def _run_once(self) -> None:
         with interruptible(self._cut), closing(self._find_target()) as target:
-            self._confirm_cost(target)
+            self._confirm_target(target)
             path = self._choose_path(target.name, target.pid)
             with self._open_writer(path) as writer:
                 self._take(target, writer)
@@ -95,7 +98,7 @@ class Session:
     def _run_series(self, plan: Plan) -> None:
         with interruptible(self._cut):
             target = self._find_target()
-            self._confirm_cost(target)
+            self._confirm_target(target)
         keyboard = find_keyboard()
         with closing(target), Events(keyboard, self._cut) as events:
             path = self._choose_path(target.name, target.pid)
@@ -111,11 +114,9 @@ class Session:
 
     def _run_everyone(self) -> None:
         """Take one snapshot of each process that opens; a Ctrl-C ends it after the one in the making."""
+        with interruptible(self._cut):
+            everyone, self._capture = self._find_everyone()
         with Events(cut=self._cut) as events:
-            with self._cut.allowed():
-                everyone = Everyone(self._collector)
-                everyone.check()
-                self._capture = self._collector.take_capture(everyone.rows)
             told = everyone.judge()
             self._capture.capability.append(told)
             path = self._choose_path(b"all", None)
@@ -129,6 +130,14 @@ class Session:
             for sentence in filter(None, (text, ended_by)):
                 self._say(f"{sentence}; {self._describe_file(path)}.")
             self._print_path(path)
+
+    def _find_everyone(self) -> tuple[Everyone, Capture]:
+        with self._cut.allowed():
+            everyone = Everyone(self._collector)
+            everyone.check()
+        self._confirm_cost("all processes", everyone.cost)
+        with self._cut.allowed():
+            return everyone, everyone.take_capture()
 
     def _visit(self, everyone: Everyone, writer: SnapshotWriter, events: Events) -> str | None:
         """Take the snapshots, and tell what ended that before it was done."""
@@ -195,11 +204,16 @@ class Session:
             found = find_process(wanted, self._collector.list_processes(), own_pid)
             return self._collector.open_target(found.pid, found.starttime)
 
-    def _confirm_cost(self, target: Target) -> None:
+    def _confirm_target(self, target: Target) -> None:
+        with self._cut.allowed():
+            cost = target.estimate_cost()
+        self._confirm_cost(f"process {target.pid} ({printable(target.name)})", cost)
+
+    def _confirm_cost(self, who: str, cost: Cost | None) -> None:
         """Have the user agree to what takes long; UsageError where there is nobody to ask."""
-        sentence = target.describe_cost()
-        if sentence is None:
+        if cost is None or cost.counters_s <= _MUCH_S:
             return
+        sentence = f"{who}: {cost.describe()}."
         if self._request.is_sure:
             self._say(sentence)
             return

@@ -11,7 +11,8 @@ Ends with exit code 0 where something could be told of the total of some process
 nothing could: too few snapshots, or none that says when it was taken.
 
 --follow answers again whenever the one .mmp file, which is still being written, has more snapshots, and ends
-when its writer closes it, with the exit code of the last answer.
+when its writer closes it or is gone, with the exit code of the last answer; 3 where the writer went amid a
+snapshot, as of any file that breaks off (--partial reads the rest).
 
 \b
 Examples:
@@ -65,7 +66,7 @@ class Question(Types):
         typer.Option("--bound", metavar="SIZE", help="Growth of less than SIZE an hour is flat, as in 100K."),
     ] = None
     follow: Annotated[
-        bool, typer.Option("--follow", help="Answer anew as the file grows, until its writer closes it.")
+        bool, typer.Option("--follow", help="Answer anew as the file grows, until its writer ends.")
     ] = False
     limit: Annotated[
         int,
@@ -95,18 +96,19 @@ def run(inputs: Inputs, question: Question, reading: Reading, writing: Writing, 
         deliver([report_trends(trends, types, question.limit)], writing, manner)
         return 0 if any(trend.can_tell for trend in trends) else 4
 
-    return _answer_anew(inputs, answer, output) if question.follow else answer()
+    return _answer_anew(inputs, answer, output, manner) if question.follow else answer()
 
 
-def _answer_anew(inputs: list[str], answer: Callable[[], int], output: str) -> int:
-    """Answer whenever the one file has grown, until it is closed; return the last exit code."""
+def _answer_anew(inputs: list[str], answer: Callable[[], int], output: str, manner: Manner) -> int:
+    """Answer whenever the one file has grown, until nobody writes to it; return the last exit code."""
+    from mmpscope.analysis.commands import warn
     from mmpscope.analysis.output import STDOUT
     from mmpscope.analysis.trends.watching import watch_file
 
     if len(inputs) != 1 or not Path(inputs[0]).is_file() or output != STDOUT:
         raise UsageError("--follow takes one .mmp file that is there, and answers on standard output")
     code = 4
-    for count in watch_file(inputs[0], _PAUSE_S):
+    for count in watch_file(inputs[0], _PAUSE_S, lambda sentence: warn(sentence, manner)):
         if count:
             code = answer()
             sys.stdout.write("\n")

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 
-__all__ = ["Budget", "Cost", "estimate_cost"]
+from mmpscope.collector.cost import Cost
+
+__all__ = ["Budget", "estimate_cost"]
 
 _SMAPS_S, _ROLLUP_S = 8e-6, 1e-6
 """For each mapping."""
@@ -20,31 +21,6 @@ _GIB = 1 << 30
 _PAGES = re.compile(rb"^(?:VmRSS|VmSwap):\s*(\d+) kB", re.MULTILINE)
 _THREADS = re.compile(rb"^Threads:\s*(\d+)", re.MULTILINE)
 _RANGE = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) ", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Seconds that each source will take, and for how long mmap and munmap of the process will wait."""
-
-    mappings: int
-    resident: int
-    smaps_s: float
-    rollup_s: float
-    threads_s: float
-    stall_s: float
-
-    @property
-    def counters_s(self) -> float:
-        """What the counters take in all."""
-        return self.smaps_s + self.rollup_s
-
-    def describe(self) -> str:
-        """Say it for a person: how much there is to read, how long that takes, and what the process feels."""
-        gib, stall_ms = self.resident / _GIB, self.stall_s * 1e3
-        return (
-            f"reading the counters of {self.mappings} mappings with {gib:.1f} GiB in memory takes about "
-            f"{self.counters_s:.1f} s, in which its mmap and munmap may wait up to {stall_ms:.0f} ms"
-        )
 
 
 def estimate_cost(maps: bytes, status: bytes) -> Cost:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from mmpscope.collector.linux.procfs import ProcDir
 
-__all__ = ["advise", "read_ptrace_scope"]
+__all__ = ["advise", "advise_hold", "read_ptrace_scope"]
+
+_NOBODY = 3
 
 
 def advise(owner: int, own_uid: int, ptrace_scope: int | None) -> str:
@@ -20,6 +22,20 @@ def advise(owner: int, own_uid: int, ptrace_scope: int | None) -> str:
         return f"It belongs to user {owner}, or may not be dumped: run this as the same user, or with sudo."
     scope = "" if not ptrace_scope else f" (kernel.yama.ptrace_scope is {ptrace_scope})"
     return f"A security module stands between{scope}: run this with sudo."
+
+
+def advise_hold(ptrace_scope: int | None) -> str:
+    """Say what would help where ptrace is refused.
+
+    Yama lets with 1 those trace who started the process, and root; with 2 root alone; with 3, which cannot be
+    taken back, nobody.
+    """
+    if not ptrace_scope:
+        return "the same user or sudo would help, unless a seccomp filter or a container forbids ptrace"
+    yama = f"kernel.yama.ptrace_scope is {ptrace_scope}"
+    if ptrace_scope >= _NOBODY:
+        return f"{yama}, so that nobody may until the machine starts anew"
+    return f"{yama}: sudo would help, unless a seccomp filter or a container forbids ptrace"
 
 
 def read_ptrace_scope(process: ProcDir) -> int | None:

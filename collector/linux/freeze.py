@@ -17,7 +17,7 @@ import time
 from types import TracebackType
 from typing import Callable
 
-from mmpscope.collector.linux.denied import read_ptrace_scope
+from mmpscope.collector.linux.denied import advise_hold, read_ptrace_scope
 from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.recorder import NotApplicableError, explain
 from mmpscope.formats.proc.stat_line import parse_stat
@@ -194,10 +194,8 @@ class Freeze:
         tracer = _find_tracer(self._process)
         if tracer:
             return _RefusedError(error.errno, f"it is traced by process {tracer}, and only one can")
-        scope = read_ptrace_scope(self._process)
-        named = f"; kernel.yama.ptrace_scope is {scope}" if scope else ""
-        now = "the same user or sudo would help, unless a seccomp filter or a container forbids ptrace"
-        return _RefusedError(error.errno, f"ptrace is refused: {explain(error)}{named}; {now}")
+        now = advise_hold(read_ptrace_scope(self._process))
+        return _RefusedError(error.errno, f"ptrace is refused: {explain(error)}; {now}")
 
 
 def _refuse_what_is_no_neighbour(process: ProcDir, pid: int) -> None:

@@ -6,14 +6,18 @@ The map is read before and after the counters, so that it shows whether it held 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from mmpscope.collector.base import Options
-from mmpscope.collector.linux.cost import Budget, Cost, estimate_cost
+from mmpscope.collector.cost import Cost
+from mmpscope.collector.linux.cost import Budget, estimate_cost
 from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.recorder import Recorder
+from mmpscope.formats.proc.smaps import Regions
 
-__all__ = ["MapTexts", "read_again", "read_map_texts", "read_rollup"]
+__all__ = ["MapTexts", "drop_doubles", "read_again", "read_map_texts", "read_rollup"]
 
 _RANGE = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) ", re.MULTILINE)
 _TRIES = 3
@@ -85,7 +89,8 @@ def _read_in_order(process: ProcDir, name: str, text: bytes | None = None) -> by
 
     A mapping that grows downwards between two reads of the kernel's buffer is listed once more, and would be
     counted twice (Linux 6.18, 1 of 300 snapshots of four threads that map and unmap at full speed:
-    7fe734ae3000-7fe734b05000, then 7fe734adf000-7fe734b26000). What is still so at the last try stays.
+    7fe734ae3000-7fe734b05000, then 7fe734adf000-7fe734b26000). What is still so at the last try is
+    for `drop_doubles`.
     """
     text = process.read(name) if text is None else text
     for _ in range(_TRIES - 1):
@@ -96,6 +101,30 @@ def _read_in_order(process: ProcDir, name: str, text: bytes | None = None) -> by
         except OSError:  # it has ended meanwhile: what was read stays
             break
     return text
+
+
+def drop_doubles(regions: Regions) -> tuple[Regions, int]:
+    """Leave out what is still listed twice after the last try, and count it: no figure is ever doubled.
+
+    Of two mappings that overlap, the one that was listed later counts: it is what the other has become.
+    """
+    starts, sizes = (cast("Sequence[int]", regions.columns[name].values) for name in ("start", "size"))
+    ends = [start + size for start, size in zip(starts, sizes)]
+    if all(end <= start for end, start in zip(ends, starts[1:])):
+        return regions, 0
+    last, dropped = -1, set[int]()
+    for row in sorted(range(regions.rows), key=lambda row: (starts[row], row)):
+        if last < 0 or starts[row] >= ends[last]:
+            last = row
+        else:
+            dropped.add(min(row, last))
+            last = max(row, last)
+    kept = [row for row in range(regions.rows) if row not in dropped]
+    columns = {
+        name: plain._replace(values=[plain.values[row] for row in kept])
+        for name, plain in regions.columns.items()
+    }
+    return regions._replace(columns=columns, rows=len(kept)), len(dropped)
 
 
 def _is_in_order(text: bytes) -> bool:

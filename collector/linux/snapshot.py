@@ -16,7 +16,7 @@ from mmpscope.collector.linux.freeze import Freeze
 from mmpscope.collector.linux.mapped_file import open_mapped
 from mmpscope.collector.linux.modules import read_modules
 from mmpscope.collector.linux.procfs import ProcDir
-from mmpscope.collector.linux.regions import MapTexts, read_again, read_map_texts, read_rollup
+from mmpscope.collector.linux.regions import MapTexts, drop_doubles, read_again, read_map_texts, read_rollup
 from mmpscope.collector.linux.threads import read_threads
 from mmpscope.collector.recorder import Recorder
 from mmpscope.formats.faults import tell_count
@@ -138,12 +138,16 @@ def _judge_hold(freeze: Freeze, options: Options, recorder: Recorder) -> int:
 def _parse_regions(texts: MapTexts, recorder: Recorder) -> Regions:
     """Parse the map; lines that do not parse are kept as text, and counted here."""
     item = "smaps" if texts.smaps else "maps"
-    regions = parse_smaps(texts.take_best())
+    regions, doubles = drop_doubles(parse_smaps(texts.take_best()))
     if regions.faults:
         first = regions.faults[0]
         count = tell_count(regions.odd, "block")
         text = f"{count} kept as text, the first at line {first.line}: {first.what}"
         recorder.miss(item, "partial", None, text)
+    if doubles:
+        count = tell_count(doubles, "mapping")
+        text = f"the kernel listed {count} twice, which grew meanwhile: the later of both counts"
+        recorder.miss("regions", "partial", None, text)
     if regions.missing is not None:
         recorder.miss("regions", "partial", None, regions.missing)
     return regions

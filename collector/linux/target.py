@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from mmpscope.collector.base import Options
+from mmpscope.collector.cost import Cost
 from mmpscope.collector.errors import AccessDeniedError, CollectError, ProcessGoneError
 from mmpscope.collector.linux.cost import estimate_cost
 from mmpscope.collector.linux.denied import advise, read_ptrace_scope
@@ -25,8 +26,6 @@ _ENDED = (b"Z", b"X")
 """States of proc_pid_stat(5): zombie and dead."""
 _LOADING_TRIES, _LOADING_WAIT_S = 100, 0.001
 _EXEC_TRIES = 3
-_MUCH_S = 1.0
-"""Beyond this the user is asked before the counters are read."""
 _HOLD_MISSED = dict.fromkeys(
     ("unavailable", "not applicable"), "it was not held, and ran on while it was read"
 )
@@ -145,13 +144,11 @@ class LinuxTarget:
         except OSError as error:
             raise self._explain(error, "maps") from error
 
-    def describe_cost(self) -> str | None:
-        """Say what the counters would cost: more than a second, with --full, and without a budget."""
+    def estimate_cost(self) -> Cost | None:
+        """Estimate what the counters would cost, with --full and without a budget."""
         if not self._options.full or self._options.budget_s is not None:
             return None
-        cost = estimate_cost(self._read("maps"), self._read("status"))
-        who = f"process {self.pid} ({printable(self.name)})"
-        return f"{who}: {cost.describe()}." if cost.counters_s > _MUCH_S else None
+        return estimate_cost(self._read("maps"), self._read("status"))
 
     def is_alive(self) -> bool:
         """Whether the process still runs."""

@@ -6,6 +6,7 @@ import ntpath
 from functools import partial
 
 from mmpscope.collector.base import Options
+from mmpscope.collector.cost import Cost
 from mmpscope.collector.errors import CollectError, ProcessGoneError
 from mmpscope.collector.names import printable
 from mmpscope.collector.windows.api import (
@@ -143,8 +144,8 @@ class WindowsTarget:
             snapshot.process["name"] = printable(self.name)
         return snapshot
 
-    def describe_cost(self) -> str | None:
-        """Say nothing: no rates are known for Windows."""
+    def estimate_cost(self) -> Cost | None:
+        """Tell nothing: no rates are known for Windows."""
         return None
 
     def is_alive(self) -> bool:

@@ -9,42 +9,45 @@ import contextlib
 import errno
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from mmpscope.formats.errors import OutputError, OutputExistsError
-
-if sys.platform == "win32":
-    import ctypes
-    import msvcrt
-else:
-    import fcntl
+from mmpscope.formats.mmp.lock import LOCKED, is_remote, lock
 
 __all__ = ["OutputFile"]
 
-_LOCK_AT = 1 << 62  # Windows locks bytes, not files: one that no reader will ever ask for
-_EXCLUSIVELY_AT_ONCE = 3  # LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY
-_ERROR_LOCK_VIOLATION = 33
 _IS_WINDOWS = os.name == "nt"  # an open file cannot be renamed there, and a rename never replaces
 _BINARY = getattr(os, "O_BINARY", 0)
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
+_UNNAMED = getattr(os, "O_TMPFILE", None)
+"""Linux: a file without a name, of which nothing is left where its writer is killed."""
+_FILE = "/proc/self/fd/{}"
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
 class OutputFile:
-    """A file under a temporary name until `publish` gives it its own; or an existing file that is added to.
+    """A file without a name, or of a temporary one, until `publish` names it; or one that is added to.
 
     Each `write` leaves either all of its bytes or none of them. Errors of the system come out as OutputError
     with the path that the user knows.
     """
 
-    def __init__(self, path: Path, descriptor: int, temporary: Path | None, *, force: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        descriptor: int,
+        temporary: Path | None,
+        *,
+        is_named: bool = True,
+        force: bool = False,
+    ) -> None:
         self.path = path
         self.size = os.fstat(descriptor).st_size
         self._descriptor = descriptor
         self._temporary = temporary
+        self._is_named = is_named
         self._force = force
         self._is_locked = False
         self._mode: int | None = None
@@ -61,8 +64,11 @@ class OutputFile:
                     raise _exists(target)
                 target = Path(os.path.realpath(target))  # what a link names is replaced, not the link
             temporary = target.with_name(f".mmpscope-{os.urandom(4).hex()}.tmp")
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY
-            return cls(target, os.open(temporary, flags, 0o666), temporary, force=force)._hide()
+            descriptor = _open_unnamed(target.parent)
+            is_named = descriptor is None
+            if descriptor is None:
+                descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+            return cls(target, descriptor, temporary, is_named=is_named, force=force)._hide()
 
     @classmethod
     def extend(cls, path: str | os.PathLike[str]) -> OutputFile:
@@ -92,9 +98,9 @@ class OutputFile:
     def lock(self) -> None:
         """Keep other writers out until the file is closed; OutputError where there is one already."""
         try:
-            _lock(self._descriptor)
+            lock(self._descriptor)
         except OSError as error:
-            if error.errno in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK):
+            if error.errno in LOCKED:
                 what = "another program is adding to it. Wait for it to end, or name another file."
             else:
                 what = f"it cannot be locked ({error.strerror}). Name a file on another file system."
@@ -133,12 +139,26 @@ class OutputFile:
                     os.fchmod(self._descriptor, self._mode)
             if _IS_WINDOWS:
                 os.close(self._descriptor)
-            _rename(temporary, self.path, force=self._force)
+            if self._is_named:
+                _rename(temporary, self.path, force=self._force)
+            else:
+                self._give_name(temporary)
             self._temporary = None
             if _IS_WINDOWS:
                 self._descriptor = os.open(self.path, os.O_RDWR | _BINARY)
                 if self._is_locked:  # the lock went with the descriptor that was closed
                     self.lock()
+
+    def _give_name(self, temporary: Path) -> None:
+        """Link a file without a name to its own; what that replaces is replaced by a rename, in one step."""
+        try:
+            _link(self._descriptor, self.path)
+        except FileExistsError:
+            if not self._force:
+                raise
+            _link(self._descriptor, temporary)
+            self._is_named = True
+            temporary.replace(self.path)
 
     def sync(self) -> None:
         """Have everything on the disk."""
@@ -155,26 +175,37 @@ class OutputFile:
         """Close the file; one that was not published is gone."""
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
-        if self._temporary is not None:
+        if self._temporary is not None and self._is_named:
             with contextlib.suppress(OSError):
                 self._temporary.unlink()
-            self._temporary = None
+        self._temporary = None
 
 
-def _lock(descriptor: int) -> None:
-    if sys.platform == "win32":
-        # Not msvcrt.locking, whose positions have 32 bits. An OVERLAPPED: two words, the offset, an event.
-        words = ctypes.sizeof(ctypes.c_void_p) // 4
-        overlapped = (ctypes.c_uint32 * (3 * words + 2))()
-        overlapped[2 * words], overlapped[2 * words + 1] = _LOCK_AT & 0xFFFF_FFFF, _LOCK_AT >> 32
-        handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
-        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-        if not kernel.LockFileEx(handle, _EXCLUSIVELY_AT_ONCE, 0, 1, 0, overlapped):
-            code = ctypes.get_last_error()
-            number = errno.EACCES if code == _ERROR_LOCK_VIOLATION else errno.EINVAL
-            raise OSError(number, ctypes.FormatError(code).strip())
-    else:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def _open_unnamed(folder: Path) -> int | None:
+    """Open a file without a name; None where there is none, or where it might not get a name afterwards.
+
+    That takes /proc, and links. Every file system of this machine that has such files has links, too; one of
+    another machine, or of a program, may not.
+    """
+    if _UNNAMED is None:
+        return None
+    try:
+        descriptor = os.open(folder, os.O_RDWR | _UNNAMED, 0o666)
+    except OSError:
+        return None
+    if os.path.lexists(_FILE.format(descriptor)) and not is_remote(os.fstat(descriptor).st_dev):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _link(descriptor: int, path: Path) -> None:
+    """Name an open file, as open(2) has it for O_TMPFILE; FileExistsError where the name is taken.
+
+    A descriptor for its folder makes Python call linkat(2), which alone follows links; it is not looked at,
+    as the name of the source is absolute.
+    """
+    os.link(_FILE.format(descriptor), path, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def _rename(temporary: Path, path: Path, *, force: bool) -> None:

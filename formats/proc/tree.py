@@ -15,7 +15,7 @@ from mmpscope.formats.errors import FormatError, InputError
 from mmpscope.formats.limits import DEFAULT_LIMITS
 from mmpscope.formats.model import Capability, Capture, Fact, Facts, Snapshot
 from mmpscope.formats.proc.facts import parse_counters, parse_os_release, to_fact
-from mmpscope.formats.proc.processes import encode_processes
+from mmpscope.formats.proc.processes import COLUMNS, encode_processes
 from mmpscope.formats.proc.reader import build_snapshot, build_totals, read_facts
 from mmpscope.formats.proc.smaps import Regions, parse_smaps
 from mmpscope.formats.source import Entry, Fault, ListedSource
@@ -121,7 +121,9 @@ class _TreeReader:
         tables = {}
         rows = [_make_row(process) for process in processes if {"stat", "status"} & process.facts.keys()]
         if rows:
-            tables["processes"] = encode_processes(rows)
+            tables["processes"] = encode_processes(
+                {name: [row.get(name) for row in rows] for name in COLUMNS}, len(rows)
+            )
             capability.append(Capability("processes.user", "unavailable", None, _NOT_THERE))
             if all(row["rss"] is None for row in rows):
                 reason = "stat counts pages, and status was not captured"

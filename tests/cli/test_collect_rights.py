@@ -32,6 +32,27 @@ os.setgid(65534)
 os.setuid(65534)
 sys.exit(main(sys.argv[2:]))
 """
+_LOWEST = """\
+import ctypes, os, subprocess, sys
+from mmpscope.collector.__main__ import main
+assert main(["--self", "-q", "-f", "-o", sys.argv[1]]) == 0  # a Python of root's own is imported from as root
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+number = 0
+while libc.prctl(24, number, 0, 0, 0) == 0:  # PR_CAPBSET_DROP
+    number += 1
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+rights = [status[name].strip() for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")]
+assert set("".join(rights)) == {"0"}, rights
+with subprocess.Popen(["sleep", "1000"]) as child:
+    code = main([str(child.pid), *sys.argv[2:]])
+    child.kill()
+sys.exit(code)
+"""
+_YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 _WITHOUT_PTRACE = """\
 import ctypes, os, struct, sys
 number = {"x86_64": 101, "aarch64": 117}[os.uname().machine]
@@ -175,39 +196,43 @@ def test_all_of_many_processes_are_held_one_after_the_other(tmp_path: Path) -> N
     assert sorted(others) == ["not applicable", "ok"]  # the collector, and the shell
 
 
+@pytest.mark.skipif(not _YAMA.exists(), reason="no Yama in this kernel; its words: test_collector_denied")
 def test_yama_is_named_where_the_kernel_has_it(open_folder: Path) -> None:
-    """With ptrace_scope 1 nobody but an ancestor or root may hold; a kernel without Yama has no such word."""
-    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
-    before = scope.read_text() if scope.exists() else None
+    """With ptrace_scope 1 nobody but an ancestor or root may hold, and the reason says so."""
+    before = _YAMA.read_text()
     script = "import os\nos.setgid(65534)\nos.setuid(65534)\nos.execvp('sleep', ['sleep', '1000'])"
     sleeper = subprocess.Popen([sys.executable, "-c", script])
+    output = open_folder / "a.mmp"
     try:
         wait_until(lambda: Path(f"/proc/{sleeper.pid}/comm").read_text() == "sleep\n")
-        if before is not None:
-            scope.write_text("1")
-        run = _run(
-            sys.executable,
-            "-c",
-            _AS_NOBODY,
-            open_folder / "warm",
-            sleeper.pid,
-            "--freeze",
-            "-o",
-            open_folder / "a.mmp",
-        )
+        _YAMA.write_text("1")
+        words = [sys.executable, "-c", _AS_NOBODY, open_folder / "warm", sleeper.pid]
+        run = _run(*words, "--freeze", "-o", output)
     finally:
-        if before is not None:
-            scope.write_text(before)
+        _YAMA.write_text(before)
         sleeper.kill()
         sleeper.wait()
     assert run.returncode == 0, run.stderr
-    [snapshot] = read_snapshots(open_folder / "a.mmp")
+    [snapshot] = read_snapshots(output)
     state, _, reason = _find(snapshot, "freeze")
     assert _find(snapshot, "smaps")[0] == "ok"
-    if before is None:
-        assert state == "ok"
-    else:
-        assert (state, "kernel.yama.ptrace_scope is 1" in reason) == ("unavailable", True)
+    assert (state, "kernel.yama.ptrace_scope is 1" in reason) == ("unavailable", True)
+
+
+def test_the_lowest_rights_are_enough_for_a_child_of_ours(open_folder: Path) -> None:
+    """Nobody, without capabilities or a way to any: map, counters, threads and the hold of a child are had.
+
+    As under `setpriv --reuid nobody --no-new-privs --bounding-set=-all --inh-caps=-all`, which cannot start a
+    Python that only root may read.
+    """
+    output = open_folder / "a.mmp"
+    run = _run(sys.executable, "-c", _LOWEST, open_folder / "warm", "--freeze", "-o", output)
+    assert (run.returncode, run.stderr) == (0, "")
+    [snapshot] = read_snapshots(output)
+    assert snapshot.process["name"] in ("sleep", b"sleep")
+    assert snapshot.process["uid"] == 65534
+    for item in ("maps", "smaps", "smaps_rollup", "threads", "modules", "freeze"):
+        assert _find(snapshot, item)[0] == "ok", item
 
 
 def test_a_read_only_folder_is_one_sentence(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from mmpscope.collector.__main__ import main
 from mmpscope.collector.base import Options, open_collector
+from mmpscope.collector.cost import Cost, add_costs
 from mmpscope.collector.errors import UsageError
 from mmpscope.collector.linux import cost
 from mmpscope.collector.linux.collector import LinuxCollector
@@ -44,6 +45,17 @@ def test_an_estimate_counts_mappings_memory_and_the_largest_mapping() -> None:
     assert known.threads_s == pytest.approx(600e-6)
     assert "2 mappings with 2.0 GiB in memory takes about 0.1 s" in known.describe()
     assert "wait up to 35 ms" in known.describe()
+
+
+def test_a_sum_of_costs_has_the_longest_wait_not_their_sum() -> None:
+    """Processes are read one after the other: times add up, but no process waits for another one."""
+    costs = [Cost(10, 1 << 30, 1.0, 0.5, 0.25, 0.030), Cost(20, 3 << 30, 2.0, 1.5, 0.5, 0.070)]
+    known = add_costs(costs)
+    assert known == Cost(30, 4 << 30, 3.0, 2.0, 0.75, 0.070, 2)
+    assert known.describe() == (
+        "reading the counters of 30 mappings of 2 processes with 4.0 GiB in memory takes about 5.0 s, in "
+        "which mmap and munmap of each of them may wait up to 70 ms"
+    )
 
 
 def test_no_budget_refuses_nothing_and_a_spent_one_all() -> None:
@@ -95,6 +107,39 @@ def test_what_is_dear_needs_a_yes(
     assert len(read_snapshots(output)) == 1
     assert main([*words, "--force", "--max-regions", "2"]) == 0  # a light one, which asks nothing
     assert "3 mappings are more than 2; --full reads" in capfd.readouterr().err
+
+
+def test_all_processes_are_added_up_before_it_is_asked(
+    dear: FakeProc, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--all --full` tells one sum, of those that open; a no leaves no file, a yes or a budget goes on."""
+    dear.add(FakeProcess(pid=4712))
+    dear.add(FakeProcess(pid=4713))
+    (dear.path / "4713" / "maps").unlink()
+    output = tmp_path / "a.mmp"
+    words = ["--all", "--proc", str(dear.path), "-o", str(output)]
+    monkeypatch.setattr("sys.stdin", None)
+    assert main([*words, "--full"]) == 2
+    said = capfd.readouterr().err
+    assert "all processes: reading the counters of 6 mappings of 2 processes with 0.0 GiB" in said
+    assert "takes about 6000.0 s" in said
+    assert "--yes goes on, --light leaves them out" in said
+    asked: list[str] = []
+
+    def refuse(prog: str, question: str) -> bool:
+        asked.append(question)
+        return False
+
+    monkeypatch.setattr("mmpscope.collector.session.ask", refuse)
+    assert main([*words, "--full"]) == 130
+    assert [text.endswith("--light leaves them out. Go on? [y/N] ") for text in asked] == [True]
+    assert not output.exists()
+    assert main([*words, "--full", "--yes"]) == 0
+    assert "of 2 processes" in capfd.readouterr().err
+    assert len(read_snapshots(output)) == 2
+    for calm in (["--force"], ["--force", "--full", "--budget", "1h"]):  # what asks nothing
+        assert main([*words, *calm]) == 0
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(

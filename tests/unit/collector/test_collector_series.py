@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from mmpscope.collector.cost import Cost
 from mmpscope.collector.errors import ProcessGoneError
 from mmpscope.collector.events import Cut, Event, Events, interruptible
 from mmpscope.collector.keys import Keyboard
@@ -66,7 +67,7 @@ class _Target:
     def check_access(self) -> None:
         raise AssertionError("nobody asks whether this target may be read")
 
-    def describe_cost(self) -> str | None:
+    def estimate_cost(self) -> Cost | None:
         return None
 
     def is_alive(self) -> bool:

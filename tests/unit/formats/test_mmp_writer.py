@@ -71,6 +71,19 @@ def test_a_capture_is_written_once_for_neighbours(tmp_path: Path) -> None:
     assert second.capture is not third.capture
 
 
+@pytest.fixture(params=["unnamed", "hidden", "remote"])
+def manner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Write as where the file system has files without a name (Linux), and as elsewhere."""
+    if request.param == "hidden":
+        monkeypatch.setattr("mmpscope.formats.mmp.output._UNNAMED", None)
+    elif request.param == "remote":
+        monkeypatch.setattr("mmpscope.formats.mmp.output.is_remote", lambda device: True)
+    elif not hasattr(os, "O_TMPFILE"):
+        pytest.skip("this system has no files without a name")
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("manner")
 def test_a_one_shot_file_appears_when_it_is_whole(tmp_path: Path) -> None:
     """Until the writer is closed there is nothing under the name; afterwards nothing else in the folder."""
     path = tmp_path / "a.mmp"
@@ -81,13 +94,14 @@ def test_a_one_shot_file_appears_when_it_is_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="files have no modes there")
-def test_nobody_else_reads_a_file_before_it_has_its_name(tmp_path: Path) -> None:
+def test_nobody_else_reads_a_file_before_it_has_its_name(tmp_path: Path, manner: str) -> None:
     """A temporary file is private, a new one is as the umask has it; what replaces a private one is."""
     path = tmp_path / "a.mmp"
     before = os.umask(0o022)
     try:
         output = OutputFile.create(path, force=False)
-        assert [entry.stat().st_mode & 0o777 for entry in tmp_path.iterdir()] == [0o600]
+        assert os.fstat(output._descriptor).st_mode & 0o777 == 0o600
+        assert len(list(tmp_path.iterdir())) == (0 if manner == "unnamed" else 1)
         output.publish()
         output.close()
         assert path.stat().st_mode & 0o777 == 0o644
@@ -98,6 +112,7 @@ def test_nobody_else_reads_a_file_before_it_has_its_name(tmp_path: Path) -> None
         os.umask(before)
 
 
+@pytest.mark.usefixtures("manner")
 def test_an_error_leaves_no_one_shot_file(tmp_path: Path) -> None:
     """Left by an error, a one-shot file is gone, its temporary name too."""
     with pytest.raises(KeyboardInterrupt):
@@ -105,6 +120,7 @@ def test_an_error_leaves_no_one_shot_file(tmp_path: Path) -> None:
     assert list_names(tmp_path) == []
 
 
+@pytest.mark.usefixtures("manner")
 def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
     """Without force an existing file is refused at once, and one that appears meanwhile at the end."""
     path = tmp_path / "a.mmp"
@@ -118,6 +134,7 @@ def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
     assert list_names(tmp_path) == ["a.mmp"]
 
 
+@pytest.mark.usefixtures("manner")
 def test_force_replaces_what_a_link_names(tmp_path: Path) -> None:
     """With force the file behind a symbolic link is replaced, and the link stays one."""
     path, link = tmp_path / "a.mmp", tmp_path / "link.mmp"
@@ -128,6 +145,17 @@ def test_force_replaces_what_a_link_names(tmp_path: Path) -> None:
     write_file(link, [make_snapshot(1)], force=True)
     assert link.is_symlink()
     assert read_pids(path) == [1]
+
+
+@pytest.mark.usefixtures("manner")
+def test_force_replaces_what_appears_meanwhile(tmp_path: Path) -> None:
+    """A file of that name that came while ours was written is replaced as one that was there before."""
+    path = tmp_path / "a.mmp"
+    with SnapshotWriter.create(path, force=True) as writer:
+        writer.write_snapshot(make_snapshot(1))
+        path.write_text("new")
+    assert read_pids(path) == [1]
+    assert list_names(tmp_path) == ["a.mmp"]
 
 
 def test_a_dangling_link_is_something_that_exists(tmp_path: Path) -> None:
@@ -162,6 +190,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 def test_a_file_system_without_links_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a file cannot be linked to its name (FAT) it is renamed, still not over another one."""
+    monkeypatch.setattr("mmpscope.formats.mmp.output._UNNAMED", None)
 
     def refuse(*_: object) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
@@ -181,6 +210,7 @@ def test_a_file_can_be_renamed_where_open_files_cannot(
 ) -> None:
     """As on Windows: the file is closed for its renaming, and a series goes on in it."""
     monkeypatch.setattr("mmpscope.formats.mmp.output._IS_WINDOWS", True)
+    monkeypatch.setattr("mmpscope.formats.mmp.output._UNNAMED", None)
     with SnapshotWriter.create(tmp_path / "a.mmp", series=True) as writer:
         writer.write_snapshot(make_snapshot(1))
         writer.write_snapshot(make_snapshot(2))
@@ -348,6 +378,34 @@ with SnapshotWriter.create(sys.argv[1], series=True) as writer:
         writer.write_snapshot(Snapshot(Capture(host={"n": pid}), {"pid": pid, "x": bytes(pid * 37 % 5000)}))
         print(pid, flush=True)
 """
+
+
+_ONE_SHOT = """
+import sys, time
+from mmpscope.formats.mmp import SnapshotWriter
+from mmpscope.formats.model import Capture, Snapshot
+with SnapshotWriter.create(sys.argv[1], force=True) as writer:
+    writer.write_snapshot(Snapshot(Capture(), {"pid": 7}))
+    print("ready", flush=True)
+    time.sleep(1000)
+"""
+
+
+@pytest.mark.real
+def test_a_killed_one_shot_writer_leaves_nothing(tmp_path: Path) -> None:
+    """After kill -9 the folder is as it was: what has no name is gone with its writer."""
+    (tmp_path / "a.mmp").write_text("old")
+    try:
+        os.close(os.open(tmp_path, os.O_RDWR | os.O_TMPFILE))
+    except (OSError, AttributeError):
+        pytest.skip("there are no files without a name in the temporary folder")
+    command = [sys.executable, "-c", _ONE_SHOT, str(tmp_path / "a.mmp")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.kill()
+    assert list_names(tmp_path) == ["a.mmp"]
+    assert (tmp_path / "a.mmp").read_text() == "old"
 
 
 @pytest.mark.parametrize("count", [1, 3, 10, 40, 41, 100])
