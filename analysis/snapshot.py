@@ -189,12 +189,13 @@ class LoadedSnapshot:
     @cached_property
     def capability(self) -> pa.Table:
         """schema.CAPABILITY: why something is null."""
-        rows = self.list_capability()
+        rows = self.stated_capability
         columns = {field.name: [getattr(row, field.name) for row in rows] for field in CAPABILITY}
         return build_table(CAPABILITY, columns, len(rows))
 
-    def list_capability(self) -> list[Capability]:
-        """Return the rows of `capability` before they are a table: of many snapshots one table is made."""
+    @cached_property
+    def stated_capability(self) -> list[Capability]:
+        """The rows of `capability` before they are a table: of many snapshots one table is made."""
         disputes = {"free": compare_stated_free(self), "totals": compare_stated_total(self)}
         doubts = ((item, reason) for item, reason in disputes.items() if reason is not None)
         stated = [Capability(item, "partial", None, reason) for item, reason in doubts]

@@ -24,6 +24,7 @@ __all__ = [
     "choose_compared",
     "is_one_file",
     "list_parts",
+    "load_classified",
     "load_each",
     "load_pair",
     "load_sides",
@@ -81,6 +82,15 @@ def load_each(
         warn_of_faults(opened.path, opened.source.faults[told:], manner)  # met as the tables were read
     if is_empty:
         raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}. `mmp info` tells what there is")
+
+
+def load_classified(
+    inputs: Sequence[str], reading: Reading, manner: Manner, *, latest: bool = False
+) -> Iterator[LoadedSnapshot]:
+    """Load as `load_each`, for an answer about the regions of each: some are classified at a time."""
+    from mmpscope.analysis.ahead import classify_ahead
+
+    return classify_ahead(load_each(inputs, reading, manner, latest=latest))
 
 
 def _can_read(snapshot: LoadedSnapshot, manner: Manner) -> bool:
@@ -160,7 +170,7 @@ def list_parts(
     refused: list[CannotTellError] = []
 
     def answer_all() -> Iterator[Report]:
-        for snapshot in load_each(inputs, reading, manner, latest=True):
+        for snapshot in load_classified(inputs, reading, manner, latest=True):
             table = sort_rows(getattr(snapshot, kind), listing.sort)
             try:
                 if not table.num_rows:

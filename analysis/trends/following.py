@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from mmpscope.analysis.ahead import classify_ahead
 from mmpscope.analysis.errors import AnalysisError, UsageError
 from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.loading import open_inputs
 from mmpscope.analysis.measures.measure import Gatherer, Measures
 from mmpscope.analysis.snapshot import LoadedSnapshot
-from mmpscope.analysis.stacking import classify_together
 from mmpscope.analysis.trends.answer import SeriesTrend, judge_all, make_table
 from mmpscope.analysis.trends.births import Births, Kind, Tally
 from mmpscope.analysis.trends.moments import Moment, read_moment, read_row
@@ -33,8 +33,8 @@ __all__ = ["Aim", "Shelf", "choose_process", "find_trends", "follow_files", "fol
 
 _OPEN = 8
 """Files that are kept open: snapshots in order of time may come from a few files by turns."""
-_TOGETHER, _MOST_REGIONS = 32, 1 << 15
-"""Snapshots, and regions, that are classified and made into tables at once."""
+_TOGETHER = 32
+"""Snapshots that are made into tables at once."""
 _NAMED = 10
 _REMEMBERED = 1_000
 """Snapshots of other processes whose names are told where there is none of the one that is asked for."""
@@ -129,23 +129,9 @@ def follow_files(
     metric, bound, _ = aim or Aim()
     found, recorder = split_series(moments), Recorder(moments, metric)
     order = [row for series in found for row in series.rows]
-    snapshots = _classify(advance(read(moments[row].label) for row in order))
+    snapshots = classify_ahead(advance(read(moments[row].label) for row in order))
     tallies = [_follow_one(series, snapshots, recorder) for series in found]
     return judge_all(found, recorder, tallies, bound)
-
-
-def _classify(snapshots: Iterable[LoadedSnapshot]) -> Iterator[LoadedSnapshot]:
-    """Classify some snapshots at a time, which is cheaper than each alone, and yield them one by one."""
-    waiting, rows = list[LoadedSnapshot](), 0
-    for snapshot in snapshots:
-        waiting.append(snapshot)
-        rows += table.rows if (table := snapshot.raw.tables.get("regions")) is not None else 0
-        if len(waiting) == _TOGETHER or rows >= _MOST_REGIONS:
-            classify_together(waiting)
-            yield from waiting
-            waiting, rows = [], 0
-    classify_together(waiting)
-    yield from waiting
 
 
 def _follow_one(series: Series, snapshots: Iterator[LoadedSnapshot], recorder: Recorder) -> dict[Key, Tally]:
@@ -189,7 +175,7 @@ def measure_each(snapshots: Iterable[LoadedSnapshot]) -> Iterator[Measures]:
     batch = iter(snapshots)
     while True:
         gatherer, count = Gatherer(), 0
-        for snapshot in _classify(islice(batch, _TOGETHER)):
+        for snapshot in classify_ahead(islice(batch, _TOGETHER)):
             gatherer.add(snapshot, snapshot.label)
             count += 1
         if not count:
