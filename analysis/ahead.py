@@ -43,9 +43,16 @@ def _count_regions(snapshot: LoadedSnapshot) -> int:
 def _classify(waiting: list[LoadedSnapshot]) -> Iterator[LoadedSnapshot]:
     """Let go of each before the next is asked for: its tables are not needed any more."""
     if len(waiting) > 1:
-        from mmpscope.analysis.stacking import classify_together  # a snapshot alone does without
+        from mmpscope.analysis.shared_tables import share_together  # a snapshot alone does without
 
-        classify_together(waiting)
+        let_go = share_together(waiting)
+        yield from _hand_out(waiting)
+        let_go()
+    else:
+        yield from _hand_out(waiting)
+
+
+def _hand_out(waiting: list[LoadedSnapshot]) -> Iterator[LoadedSnapshot]:
     waiting.reverse()
     while waiting:
         yield waiting.pop()
