@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.allocations import list_allocations
 from mmpscope.analysis.columns import Text
-from mmpscope.analysis.stack_tables import Stacked, StackTables, move_rows, stack_together
+from mmpscope.analysis.stack_tables import SharedStack, Stacked, StackTables, move_rows, stack_together
 from mmpscope.formats.errors import FormatError
 
 if TYPE_CHECKING:
@@ -26,13 +26,16 @@ _MOST_RIGHTS = 60
 """Different rights of a stack of which each allocation still has a bit of its own (allocations.py)."""
 
 
-def share_together(snapshots: Sequence[LoadedSnapshot]) -> Callable[[], None]:
+def share_together(
+    snapshots: Sequence[LoadedSnapshot],
+) -> tuple[list[SharedStack], Callable[[], None]]:
     """Classify together what is alike, and let snapshots have their tables out of common ones.
 
-    Return what ends that: tables that were not asked for until then are made by each snapshot alone.
+    Return the stacks as `stack_together` does, and what ends that: tables that were not asked for until then
+    are made by each snapshot alone.
     """
-    shared = []
-    for tables, places in stack_together(snapshots):
+    shared, stacks = list[_Common](), stack_together(snapshots)
+    for tables, places in stacks:
         common = _Common(tables)
         shared.append(common)
         for number, place in enumerate(places.tolist()):
@@ -42,8 +45,9 @@ def share_together(snapshots: Sequence[LoadedSnapshot]) -> Callable[[], None]:
     def let_go() -> None:
         for common in shared:
             common.let_go()
+        stacks.clear()
 
-    return let_go
+    return stacks, let_go
 
 
 class _Common:

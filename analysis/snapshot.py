@@ -14,7 +14,7 @@ import pyarrow as pa
 from mmpscope.analysis.capability import list_capability
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.encoded import EncodedColumns
-from mmpscope.analysis.freespace import Holes, compare_stated_free, find_snapshot_holes
+from mmpscope.analysis.freespace import Holes, compare_stated_free, list_holes
 from mmpscope.analysis.heaps import list_heaps
 from mmpscope.analysis.modules import list_modules
 from mmpscope.analysis.processes import list_processes
@@ -141,7 +141,7 @@ class LoadedSnapshot:
     @cached_property
     def holes(self) -> Holes:
         """What is free, as `find_snapshot_holes` has it; raises as that does."""
-        return find_snapshot_holes(self)
+        return list_holes(self)
 
     @cached_property
     def regions(self) -> pa.Table:

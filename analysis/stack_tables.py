@@ -24,7 +24,7 @@ from mmpscope.analysis.threads import list_threads
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["StackTables", "Stacked", "move_rows", "stack_together"]
+__all__ = ["SharedStack", "StackTables", "Stacked", "move_rows", "stack_together"]
 
 
 class Stacked(NamedTuple):
@@ -34,7 +34,7 @@ class Stacked(NamedTuple):
     slot: Rows
 
 
-def stack_together(snapshots: Sequence[LoadedSnapshot]) -> list[tuple[StackTables, Rows]]:
+def stack_together(snapshots: Sequence[LoadedSnapshot]) -> list[SharedStack]:
     """Classify together what is alike; return the stacks, and the place of each of their snapshots."""
     places = {id(snapshot): place for place, snapshot in enumerate(snapshots)}
     return [
@@ -115,3 +115,7 @@ def move_rows(table: pa.Table, slot: Rows, names: tuple[str, ...]) -> Stacked:
             moved = move_back(columns.numbers(name), slot, ends=name == "end")
             table = table.set_column(table.column_names.index(name), name, moved.to_arrow())
     return Stacked(table, slot)
+
+
+SharedStack = tuple[StackTables, Rows]
+"""A stack, and the place of each of its snapshots among those that were to be stacked."""

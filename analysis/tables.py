@@ -25,7 +25,9 @@ def build_table(fields: Sequence[Field], columns: Mapping[str, object], rows: in
     that are not ``rows`` long.
     """
     schema = _find_schema(tuple(fields))
-    arrays = [_convert(columns.get(name), kind, rows) for name, kind in zip(schema.names, schema.types, strict=True)]
+    arrays = [
+        _convert(columns.get(name), kind, rows) for name, kind in zip(schema.names, schema.types, strict=True)
+    ]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import Listing, Manner, Opening, Reading, Writing
-from mmpscope.formats.errors import FormatError, MmpError, UnknownFormatError
+from mmpscope.formats.errors import FormatError, LimitError, MmpError, UnknownFormatError
 
 if TYPE_CHECKING:
     from mmpscope.analysis.loading import OpenedInput
@@ -68,11 +68,19 @@ def load_each(
     Damage that was survived is told on stderr. Raises as `open_each`, and CannotTellError where there is no
     snapshot at all.
     """
+    from mmpscope.analysis.density import refuse_crowd
     from mmpscope.analysis.loading import load_chosen, load_rules
 
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
     is_empty = True
     for opened in open_each(inputs, reading, manner, latest=latest):
+        try:
+            refuse_crowd(opened)
+        except LimitError as error:
+            if opened.is_named:
+                raise
+            warn(f"left out: {error}", manner)
+            continue
         warn_of_faults(opened.path, opened.source.faults, manner)
         told = len(opened.source.faults)
         for snapshot in load_chosen(opened, rules):
@@ -176,7 +184,7 @@ def list_parts(
                 if not table.num_rows:
                     require_list(snapshot, kind)
             except CannotTellError as error:
-                refused.append(error)
+                refused.append(error.with_traceback(None))  # which holds on to the snapshot
             else:
                 yield report_list(snapshot, kind, *limit_rows(table, listing.limit))
 
