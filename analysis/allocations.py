@@ -31,6 +31,8 @@ def list_allocations(snapshot: Described) -> pa.Table:
     source states its allocations (VMMap), all but ``first`` is as it says, blocks too: it counts other things
     than the regions that it lists.
     """
+    if (shared := snapshot.find_shared("allocations")) is not None:
+        return shared
     stated = snapshot.stated_allocations
     return _join_regions(snapshot) if stated is None else _take_stated(stated, RawColumns(snapshot.regions))
 

@@ -31,6 +31,7 @@ __all__ = [
     "find_holes",
     "find_snapshot_holes",
     "hole_histogram",
+    "list_holes",
 ]
 
 Window = tuple[int, int]
@@ -95,6 +96,12 @@ def find_snapshot_holes(snapshot: LoadedSnapshot, window: Window | None = None) 
     between these: what an allocation has besides its listed parts is not free. Without an address space there
     are none. Raises CannotTellError where the source does not list every region.
     """
+    holes = snapshot.holes
+    return holes if window is None else holes.clip(window)
+
+
+def list_holes(snapshot: LoadedSnapshot) -> Holes:
+    """Find the holes of a snapshot anew; it keeps them (`find_snapshot_holes`)."""
     require_all_regions(snapshot, "free space")
     low, high, _ = snapshot.usable_range
     if not has_address_space(snapshot):
@@ -102,8 +109,7 @@ def find_snapshot_holes(snapshot: LoadedSnapshot, window: Window | None = None) 
     taken = _find_taken(snapshot)
     holes = find_holes(taken.start, taken.end, (low, high), snapshot.granularity)
     before, after = _look_up(taken.last, holes.before), _look_up(taken.first, holes.after)
-    holes = Holes(holes.ranges, holes.unusable, before, after)
-    return holes if window is None else holes.clip(window)
+    return Holes(holes.ranges, holes.unusable, before, after)
 
 
 class _Taken(NamedTuple):

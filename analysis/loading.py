@@ -66,7 +66,9 @@ class OpenedInput(NamedTuple):
     """One file of the inputs, and the numbers of the snapshots that are wanted of it.
 
     ``last_of`` tells how many a process has of which only the last is wanted, by the number of that one.
-    ``is_named``: the input names this very file, not a folder or pattern that it belongs to.
+    ``is_named``: the input names this very file, not a folder or pattern that it belongs to. ``choice`` is
+    what the input chooses of it. ``size`` are its bytes, 0 where they are not known before it is read; None
+    for a folder and for what is elsewhere.
     """
 
     path: str
@@ -74,6 +76,8 @@ class OpenedInput(NamedTuple):
     chosen: Sequence[int]
     last_of: Mapping[int, int]
     is_named: bool
+    choice: str | None = None
+    size: int | None = None
 
 
 def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) -> list[LoadedSnapshot]:
@@ -158,7 +162,14 @@ def open_file(
     place = file.locate(path) if file.folder and stream is None else path
     source = open_source(place, partial=partial, beside=beside, stream=stream)
     chosen = None if choice is None else _CHOICE.fullmatch(path + choice)
-    return _choose_of(source, path, chosen, latest=latest, is_named=is_named)
+    opened = _choose_of(source, path, chosen, latest=latest, is_named=is_named)
+    return opened._replace(choice=choice, size=_measure(file.locate(path)))
+
+
+def _measure(path: str) -> int | None:
+    if path == _STDIN:
+        return 0
+    return Path(path).stat().st_size if not is_uri(path) and Path(path).is_file() else None
 
 
 def split_choice(text: str) -> tuple[str, str | None]:

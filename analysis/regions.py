@@ -135,6 +135,10 @@ class Described(Protocol):
         """Return one raw table."""
         ...
 
+    def find_shared(self, name: str) -> pa.Table | None:
+        """Return a table that was made together with those of other snapshots; None where it was not."""
+        ...
+
 
 def build_regions(snapshot: LoadedSnapshot) -> Regions:
     """Find out about the regions of a snapshot; CorruptError where a range ends beyond the last address."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 from mmpscope.analysis.capability import list_capability
 from mmpscope.analysis.columns import RawColumns
 from mmpscope.analysis.encoded import EncodedColumns
-from mmpscope.analysis.freespace import Holes, compare_stated_free, find_snapshot_holes
+from mmpscope.analysis.freespace import Holes, compare_stated_free, list_holes
 from mmpscope.analysis.heaps import list_heaps
 from mmpscope.analysis.modules import list_modules
 from mmpscope.analysis.processes import list_processes
@@ -56,6 +56,7 @@ class LoadedSnapshot:
         self.rules = tuple(rules)
         self._read = read
         self._classify: Callable[[LoadedSnapshot], Regions] = build_regions
+        self._find_shared: Callable[[str], pa.Table | None] = lambda name: None
         self._decoded: dict[str, RawColumns] = {}
 
     def __repr__(self) -> str:
@@ -129,15 +130,24 @@ class LoadedSnapshot:
         """Have the regions classified by another way, when they are asked for (stacking.py)."""
         self._classify = classify
 
+    def share_tables(self, find: Callable[[str], pa.Table | None]) -> None:
+        """Have tables cut out of those of several snapshots, when they are asked for (shared_tables.py)."""
+        self._find_shared = find
+
+    def find_shared(self, name: str) -> pa.Table | None:
+        """Return a table that was made together with those of other snapshots; None where it was not."""
+        return self._find_shared(name)
+
     @cached_property
     def holes(self) -> Holes:
         """What is free, as `find_snapshot_holes` has it; raises as that does."""
-        return find_snapshot_holes(self)
+        return list_holes(self)
 
-    @property
+    @cached_property
     def regions(self) -> pa.Table:
         """schema.REGIONS, then every raw column, sorted by address."""
-        return self.classified.table
+        shared = self.find_shared("regions")
+        return self.classified.table if shared is None else shared
 
     @cached_property
     def type_sums(self) -> tuple[dict[str, TypeSums], dict[str, set[str]]]:
@@ -169,12 +179,14 @@ class LoadedSnapshot:
     @cached_property
     def threads(self) -> pa.Table:
         """schema.THREADS."""
-        return list_threads(self)
+        shared = self.find_shared("threads")
+        return list_threads(self) if shared is None else shared
 
     @cached_property
     def modules(self) -> pa.Table:
         """schema.MODULES."""
-        return list_modules(self)
+        shared = self.find_shared("modules")
+        return list_modules(self) if shared is None else shared
 
     @cached_property
     def heaps(self) -> pa.Table:
@@ -189,12 +201,13 @@ class LoadedSnapshot:
     @cached_property
     def capability(self) -> pa.Table:
         """schema.CAPABILITY: why something is null."""
-        rows = self.list_capability()
+        rows = self.stated_capability
         columns = {field.name: [getattr(row, field.name) for row in rows] for field in CAPABILITY}
         return build_table(CAPABILITY, columns, len(rows))
 
-    def list_capability(self) -> list[Capability]:
-        """Return the rows of `capability` before they are a table: of many snapshots one table is made."""
+    @cached_property
+    def stated_capability(self) -> list[Capability]:
+        """The rows of `capability` before they are a table: of many snapshots one table is made."""
         disputes = {"free": compare_stated_free(self), "totals": compare_stated_total(self)}
         doubts = ((item, reason) for item, reason in disputes.items() if reason is not None)
         stated = [Capability(item, "partial", None, reason) for item, reason in doubts]

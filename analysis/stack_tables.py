@@ -24,7 +24,7 @@ from mmpscope.analysis.threads import list_threads
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["StackTables", "Stacked", "stack_together"]
+__all__ = ["SharedStack", "StackTables", "Stacked", "move_rows", "stack_together"]
 
 
 class Stacked(NamedTuple):
@@ -34,7 +34,7 @@ class Stacked(NamedTuple):
     slot: Rows
 
 
-def stack_together(snapshots: Sequence[LoadedSnapshot]) -> list[tuple[StackTables, Rows]]:
+def stack_together(snapshots: Sequence[LoadedSnapshot]) -> list[SharedStack]:
     """Classify together what is alike; return the stacks, and the place of each of their snapshots."""
     places = {id(snapshot): place for place, snapshot in enumerate(snapshots)}
     return [
@@ -81,6 +81,10 @@ class StackTables:
             self._decoded[name] = Joined([part.snapshot.decode_raw(name) for part in self.stack.parts])
         return self._decoded[name]
 
+    def find_shared(self, name: str) -> pa.Table | None:
+        """Return None: tables are made here."""
+        del name
+
     @property
     def slot(self) -> Rows:
         """The number in the stack of the snapshot of each region."""
@@ -97,16 +101,21 @@ class StackTables:
         modules = find_slots(RawColumns(self.modules).numbers("address").values)
         counts = [part.snapshot.decode_raw("threads").rows for part in self.stack.parts]
         return {
-            "regions": _move(self.regions, self.slot, ("address", "allocation")),
-            "threads": _move(self.threads, np.repeat(np.arange(len(counts)), counts), ("stack",)),
-            "modules": _move(self.modules, modules, ("address",)),
+            "regions": move_rows(self.regions, self.slot, ("address", "allocation")),
+            "threads": move_rows(self.threads, np.repeat(np.arange(len(counts)), counts), ("stack",)),
+            "modules": move_rows(self.modules, modules, ("address",)),
         }
 
 
-def _move(table: pa.Table, slot: Rows, names: tuple[str, ...]) -> Stacked:
+def move_rows(table: pa.Table, slot: Rows, names: tuple[str, ...]) -> Stacked:
+    """Return a table with addresses of the processes in some columns, and in ``end``, if it has that."""
     columns = RawColumns(table)
     for name in (*names, "end"):
         if name in columns:
             moved = move_back(columns.numbers(name), slot, ends=name == "end")
             table = table.set_column(table.column_names.index(name), name, moved.to_arrow())
     return Stacked(table, slot)
+
+
+SharedStack = tuple[StackTables, Rows]
+"""A stack, and the place of each of its snapshots among those that were to be stacked."""

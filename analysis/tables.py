@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import pyarrow as pa
 from mmpscope.analysis.columns import Numbers, Text
@@ -23,8 +24,17 @@ def build_table(fields: Sequence[Field], columns: Mapping[str, object], rows: in
     One that is not given is all null. Arrow refuses values that do not fit the field's type, and columns
     that are not ``rows`` long.
     """
-    arrays = [_convert(columns.get(field.name), find_arrow_type(field), rows) for field in fields]
-    return keep_exact_in_pandas(pa.table(arrays, [field.name for field in fields]))
+    schema = _find_schema(tuple(fields))
+    arrays = [
+        _convert(columns.get(name), kind, rows) for name, kind in zip(schema.names, schema.types, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+@lru_cache(64)
+def _find_schema(fields: tuple[Field, ...]) -> pa.Schema:
+    """Describe a table: the same for each of thousands of snapshots."""
+    return _describe_to_pandas(pa.schema([(field.name, find_arrow_type(field)) for field in fields]))
 
 
 def find_arrow_type(field: Field) -> pa.DataType:
@@ -39,14 +49,17 @@ def keep_exact_in_pandas(table: pa.Table) -> pa.Table:
     pandas itself writes into a table says which of its types a column had; here it says UInt64, which knows
     null.
     """
+    return table.replace_schema_metadata(_describe_to_pandas(table.schema).metadata)
+
+
+def _describe_to_pandas(schema: pa.Schema) -> pa.Schema:
     columns = [
         {"name": field.name, "field_name": field.name, "pandas_type": str(field.type), "numpy_type": name}
-        for field in table.schema
+        for field in schema
         if (name := _PANDAS_TYPES.get(field.type)) is not None
     ]
     described = {"columns": columns, "index_columns": [], "column_indexes": [], "pandas_version": "2.2"}
-    metadata = {**(table.schema.metadata or {}), b"pandas": json.dumps(described).encode()}
-    return table.replace_schema_metadata(metadata)
+    return schema.with_metadata({**(schema.metadata or {}), b"pandas": json.dumps(described).encode()})
 
 
 def list_rows(table: pa.Table, names: Sequence[str]) -> list[dict[str, object]]:

@@ -18,7 +18,7 @@ from typing import BinaryIO
 from mmpscope.formats.containers.packed import unwrap
 from mmpscope.formats.errors import CorruptError, FormatError, InputError, TruncatedError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
-from mmpscope.formats.mmp.plausible import check_snapshot
+from mmpscope.formats.mmp.plausible import OVERLAPS, check_snapshot
 from mmpscope.formats.source import Fault, Source
 
 __all__ = [
@@ -126,6 +126,8 @@ def read_all(source: Source) -> list[Fault]:
                 faults += check_snapshot(snapshot, f"snapshot {entry.index}")
             except FormatError as error:
                 faults.append(Fault(error.what, error.offset, lost=f"snapshot {entry.index}"))
+    if any(fault.what.startswith(OVERLAPS) for fault in source.faults):  # its reader found them, with lines
+        faults = [fault for fault in faults if not fault.what.startswith(OVERLAPS)]
     return [*source.faults, *faults]
 
 

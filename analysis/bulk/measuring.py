@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.bulk.files import open_hashed
 from mmpscope.analysis.bulk.run import Outcome
+from mmpscope.analysis.density import refuse_crowd
 from mmpscope.analysis.loading import InputFile, load_chosen
 from mmpscope.analysis.measures.measure import Gatherer, Measures, join_measures
 from mmpscope.analysis.measures.schema import MEASURES
@@ -68,6 +69,7 @@ def measure_batch(files: Sequence[InputFile], measuring: Measuring) -> Measured:
         try:
             opening = open_hashed(file, partial=measuring.partial, latest=measuring.latest)
             with opening as (opened, digest):
+                refuse_crowd(opened)
                 sources.append((file.path, opened.source))
                 for index, snapshot in zip(opened.chosen, load_chosen(opened, measuring.rules), strict=True):
                     stack.add(number, snapshot, name_snapshot(digest, opened.source.entries[index].index))

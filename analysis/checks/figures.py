@@ -75,9 +75,9 @@ def _explain(snapshot: LoadedSnapshot, metric: str, left_out: Iterable[str] = ()
     """Say why a figure of one snapshot is not known, or not all of it."""
     if (reason := find_extent(snapshot).reason) is not None:
         return reason
-    for row in snapshot.capability.to_pylist():
-        if row["item"] == f"regions.{metric}" and row["state"] != "ok":
-            return str(row["reason"] or row["state"])
+    for row in snapshot.stated_capability:
+        if row.item == f"regions.{metric}" and row.state != "ok":
+            return row.reason or row.state
     return f"not known: {', '.join(left_out)}" if left_out else _UNKNOWN
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import Listing, Manner, Opening, Reading, Writing
-from mmpscope.formats.errors import FormatError, MmpError, UnknownFormatError
+from mmpscope.formats.errors import FormatError, LimitError, MmpError, UnknownFormatError
 
 if TYPE_CHECKING:
     from mmpscope.analysis.loading import OpenedInput
@@ -24,6 +24,7 @@ __all__ = [
     "choose_compared",
     "is_one_file",
     "list_parts",
+    "load_classified",
     "load_each",
     "load_pair",
     "load_sides",
@@ -67,11 +68,19 @@ def load_each(
     Damage that was survived is told on stderr. Raises as `open_each`, and CannotTellError where there is no
     snapshot at all.
     """
+    from mmpscope.analysis.density import refuse_crowd
     from mmpscope.analysis.loading import load_chosen, load_rules
 
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
     is_empty = True
     for opened in open_each(inputs, reading, manner, latest=latest):
+        try:
+            refuse_crowd(opened)
+        except LimitError as error:
+            if opened.is_named:
+                raise
+            warn(f"left out: {error}", manner)
+            continue
         warn_of_faults(opened.path, opened.source.faults, manner)
         told = len(opened.source.faults)
         for snapshot in load_chosen(opened, rules):
@@ -81,6 +90,15 @@ def load_each(
         warn_of_faults(opened.path, opened.source.faults[told:], manner)  # met as the tables were read
     if is_empty:
         raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}. `mmp info` tells what there is")
+
+
+def load_classified(
+    inputs: Sequence[str], reading: Reading, manner: Manner, *, latest: bool = False
+) -> Iterator[LoadedSnapshot]:
+    """Load as `load_each`, for an answer about the regions of each: some are classified at a time."""
+    from mmpscope.analysis.ahead import classify_ahead
+
+    return classify_ahead(load_each(inputs, reading, manner, latest=latest))
 
 
 def _can_read(snapshot: LoadedSnapshot, manner: Manner) -> bool:
@@ -160,13 +178,13 @@ def list_parts(
     refused: list[CannotTellError] = []
 
     def answer_all() -> Iterator[Report]:
-        for snapshot in load_each(inputs, reading, manner, latest=True):
+        for snapshot in load_classified(inputs, reading, manner, latest=True):
             table = sort_rows(getattr(snapshot, kind), listing.sort)
             try:
                 if not table.num_rows:
                     require_list(snapshot, kind)
             except CannotTellError as error:
-                refused.append(error)
+                refused.append(error.with_traceback(None))  # which holds on to the snapshot
             else:
                 yield report_list(snapshot, kind, *limit_rows(table, listing.limit))
 

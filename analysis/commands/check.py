@@ -62,7 +62,7 @@ def run(
     from mmpscope.analysis.checks.baseline import choose_baseline
     from mmpscope.analysis.checks.budgets import read_budgets
     from mmpscope.analysis.checks.snapshots import check
-    from mmpscope.analysis.commands import load_each, warn
+    from mmpscope.analysis.commands import load_classified, load_each, warn
     from mmpscope.analysis.datasets.layout import split_datasets
     from mmpscope.analysis.reporters.check_report import report_check, write_junit
     from mmpscope.analysis.reporters.report import deliver
@@ -77,7 +77,7 @@ def run(
     seen: set[Moment] = set()
     datasets, files = split_datasets(question.baseline or (), reading.rules)
     if files:
-        found = load_each(files, reading, manner, latest=True)
+        found = load_classified(files, reading, manner, latest=True)
         baseline = _take_what_counts(choose_baseline(checked, found, said), said)
     kept = _read_datasets(datasets, checked, said, seen)
     result = check(checked, _note_moments(baseline, seen), budgets, kept)

@@ -55,7 +55,7 @@ def run(
     inputs: Inputs, choice: Choice, types: Types, reading: Reading, outlet: Outlet, manner: Manner
 ) -> int:
     """Write the table of all inputs."""
-    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.commands import load_classified, load_each
     from mmpscope.analysis.export import VMMAP_FORMATS, choose_format, write_table
     from mmpscope.analysis.output import STDOUT, check_output
 
@@ -67,7 +67,7 @@ def run(
     elif chosen in VMMAP_FORMATS:
         if types.type or choice.table != "regions":
             raise UsageError(f"{chosen} holds all regions of a process. Leave --type and --table out")
-        snapshots = _note_lacking(load_each(inputs, reading, manner), manner)
+        snapshots = _note_lacking(load_classified(inputs, reading, manner), manner)
         _write_vmmap(chosen, snapshots, output, force=outlet.force)
     else:
         table = _make_table(inputs, choice.table, types, (reading, manner), output)
@@ -78,7 +78,7 @@ def run(
 def _make_table(
     inputs: list[str], name: str, types: Types, how: tuple[Reading, Manner], output: str
 ) -> pa.Table:
-    from mmpscope.analysis.commands import load_each, load_pair
+    from mmpscope.analysis.commands import load_classified, load_pair
     from mmpscope.analysis.commands.compare import list_compared
     from mmpscope.analysis.commands.trend import list_trends
     from mmpscope.analysis.listing import choose_types
@@ -97,7 +97,7 @@ def _make_table(
         return list_trends(inputs, chosen, how, output)
     if name == PROCESS_ROLES and not chosen:
         return _compare_processes(inputs, how)
-    return stack_tables(follow(load_each(inputs, *how), how[1], output), name, chosen)
+    return stack_tables(follow(load_classified(inputs, *how), how[1], output), name, chosen)
 
 
 def _compare_processes(inputs: list[str], how: tuple[Reading, Manner]) -> pa.Table:

@@ -59,12 +59,12 @@ def run(
     manner: Manner,
 ) -> int:
     """Answer for each snapshot that the inputs stand for."""
-    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.commands import load_classified
     from mmpscope.analysis.reporters.amounts import parse_window
     from mmpscope.analysis.reporters.report import deliver
 
     window = None if question.window is None else parse_window(question.window, "--window")
-    snapshots = load_each(inputs, reading, manner, latest=True)
+    snapshots = load_classified(inputs, reading, manner, latest=True)
     if question.fits is not None:
         answers = [_weigh(snapshot, question.fits, question.align, window) for snapshot in snapshots]
         deliver((report for report, _ in answers), writing, manner)

@@ -47,10 +47,10 @@ def run(
     manner: Manner,
 ) -> int:
     """Answer for each snapshot that the inputs stand for."""
-    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.commands import load_classified
     from mmpscope.analysis.reporters.report import deliver
 
-    snapshots = load_each(inputs, reading, manner, latest=True)
+    snapshots = load_classified(inputs, reading, manner, latest=True)
     deliver((_list_regions(snapshot, choice, listing) for snapshot in snapshots), writing, manner)
     return 0
 

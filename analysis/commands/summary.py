@@ -24,10 +24,10 @@ __all__ = ["run"]
 
 def run(inputs: LatestInputs, reading: Reading, writing: Writing, manner: Manner) -> int:
     """Answer for each snapshot that the inputs stand for."""
-    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.commands import load_classified
     from mmpscope.analysis.reporters.report import deliver
 
-    snapshots = load_each(inputs, reading, manner, latest=True)
+    snapshots = load_classified(inputs, reading, manner, latest=True)
     deliver(map(_answer, snapshots), writing, manner)
     return 0
 

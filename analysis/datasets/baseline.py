@@ -254,9 +254,9 @@ def _is_known(row: Row, metric: str) -> bool:
 
 
 def _explain_new(new: LoadedSnapshot, metric: str) -> str | None:
-    for row in new.capability.to_pylist():
-        if row["item"] == f"regions.{metric}" and row["state"] != "ok":
-            return str(row["reason"] or row["state"])
+    for row in new.stated_capability:
+        if row.item == f"regions.{metric}" and row.state != "ok":
+            return row.reason or row.state
     return None
 
 

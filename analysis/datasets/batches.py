@@ -148,7 +148,7 @@ class Gathering:
         return taken
 
     def _take(self, snapshot: LoadedSnapshot, number: int, names: Collection[str]) -> None:
-        rows, found = snapshot.list_capability(), {name: getattr(snapshot, name) for name in names}
+        rows, found = snapshot.stated_capability, {name: getattr(snapshot, name) for name in names}
         for name, table in found.items():
             self._pile(name, table, np.full(table.num_rows, number))
         self._capability += rows

@@ -185,7 +185,7 @@ def _explain(
     if not lacking:
         return
     extent = find_extent(snapshot).reason
-    told = {row["item"]: row["reason"] or row["state"] for row in snapshot.capability.to_pylist()}
+    told = {row.item: row.reason or row.state for row in snapshot.stated_capability}
     for name in lacking:
         types = ", ".join(sorted(left_out[name]))
         yield (

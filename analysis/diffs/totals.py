@@ -262,6 +262,6 @@ def _explain(a: LoadedSnapshot, b: LoadedSnapshot, name: str) -> list[str]:
             reasons.append(f"in {side} only estimated")
         if (reason := find_extent(snapshot).reason) is not None:
             reasons.append(f"in {side}: {reason}")
-        found = [row for row in snapshot.capability.to_pylist() if row["item"] == f"regions.{name}"]
-        reasons += [f"in {side} {row['state']}: {row['reason'] or 'no reason given'}" for row in found]
+        found = [row for row in snapshot.stated_capability if row.item == f"regions.{name}"]
+        reasons += [f"in {side} {row.state}: {row.reason or 'no reason given'}" for row in found]
     return reasons

@@ -44,11 +44,12 @@ def describe_head(snapshot: LoadedSnapshot) -> Head:
         "notes": [show_text(note) for note in _list_notes(snapshot)],
         "missing": [
             {
-                name: None if row[name] is None else show_text(row[name])
-                for name in ("item", "state", "reason")
+                "item": show_text(row.item),
+                "state": show_text(row.state),
+                "reason": None if row.reason is None else show_text(row.reason),
             }
-            for row in snapshot.capability.to_pylist()
-            if row["state"] != _KNOWN
+            for row in snapshot.stated_capability
+            if row.state != _KNOWN
         ],
     }
 

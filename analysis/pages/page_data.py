@@ -117,6 +117,7 @@ def _look(moments: Sequence[Moment], read: Read, advance: Advance) -> _Looked:
     snapshots: list[Snapshot] = []
 
     def see(passing: Iterable[LoadedSnapshot]) -> Iterator[LoadedSnapshot]:
+        snapshots.clear()  # all pass once more where there can be no verdict
         for snapshot in advance(passing):
             snapshots.append(encode_snapshot(snapshot, len(snapshots), texts))
             yield snapshot

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from mmpscope.analysis.ahead import classify_ahead
 from mmpscope.analysis.errors import CannotTellError
 from mmpscope.analysis.pages.schema import Timeline, Trend
 from mmpscope.analysis.pages.tables import Texts, encode_table, show_text
@@ -46,7 +47,7 @@ def judge(
                 return follow_files(moments, read, None, see), why
             except CannotTellError as error:
                 why.append(f"no verdicts on the timeline: {error}")
-    for _ in see(read(moments[row].label) for series in found for row in series.rows):
+    for _ in see(classify_ahead(read(moments[row].label) for series in found for row in series.rows)):
         pass
     return [], why
 

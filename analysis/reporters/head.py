@@ -67,7 +67,7 @@ def describe_capability(snapshot: LoadedSnapshot) -> list[dict[str, object]]:
     """List for JSON what could be had of the snapshot and what could not, with the reason of every null."""
     return [
         {"item": row.item, "state": row.state, "code": row.code, "reason": row.reason}
-        for row in _rows(snapshot)
+        for row in snapshot.stated_capability
     ]
 
 
@@ -90,7 +90,7 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list
         lines += _describe_more(snapshot)
     lines += _describe_estimates(snapshot)
     said = {"regions", "free"} if not screen.verbose else set()
-    lines += draw_missing([row for row in _rows(snapshot) if row.item not in said], screen)
+    lines += draw_missing([row for row in snapshot.stated_capability if row.item not in said], screen)
     return [part for line in lines for part in screen.wrap(show_name(line), _HANG)]
 
 
@@ -164,10 +164,6 @@ def _describe_more(snapshot: LoadedSnapshot) -> list[str]:
         f"  system: {' '.join(name_system(host)) or 'unknown'}",
         f"  usable range: {start:x} to {end:x} ({source})",
     ]
-
-
-def _rows(snapshot: LoadedSnapshot) -> list[Capability]:
-    return [Capability(**row) for row in snapshot.capability.to_pylist()]
 
 
 def _because(row: Capability) -> str:

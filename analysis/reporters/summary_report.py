@@ -55,6 +55,7 @@ Rows = Mapping[str, Sequence[Any]]
 def report_summary(snapshot: LoadedSnapshot, table: pa.Table) -> Report:
     """Make the answer of `mmp summary` from the finished table."""
     rows = table.to_pydict()
+    rows["partial"] = [frozenset((words or "").split(", ")) for words in rows["partial"]]
     capability = describe_capability(snapshot)
     facts = {"snapshot": describe_snapshot(snapshot), "capability": capability}
     strange = {row["item"] for row in capability if row["state"] == "not applicable"}
@@ -142,7 +143,7 @@ def _cells(rows: Rows, name: str, show: Callable[[int | None], str]) -> list[str
         if value is None and name in _NO_BLOCKS.get(kind, ()):
             cells.append(NOT_APPLICABLE)
         else:
-            is_part = value is not None and name in (partial or "").split(", ")
+            is_part = value is not None and name in partial
             cells.append(show(value) + (_AT_LEAST if is_part else ""))
     return cells
 

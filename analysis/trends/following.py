@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from mmpscope.analysis.ahead import Batch, read_batches
 from mmpscope.analysis.errors import AnalysisError, UsageError
 from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.loading import open_inputs
 from mmpscope.analysis.measures.measure import Gatherer, Measures
 from mmpscope.analysis.snapshot import LoadedSnapshot
-from mmpscope.analysis.stacking import classify_together
 from mmpscope.analysis.trends.answer import SeriesTrend, judge_all, make_table
 from mmpscope.analysis.trends.births import Births, Kind, Tally
 from mmpscope.analysis.trends.moments import Moment, read_moment, read_row
@@ -33,8 +33,6 @@ __all__ = ["Aim", "Shelf", "choose_process", "find_trends", "follow_files", "fol
 
 _OPEN = 8
 """Files that are kept open: snapshots in order of time may come from a few files by turns."""
-_TOGETHER, _MOST_REGIONS = 32, 1 << 15
-"""Snapshots, and regions, that are classified and made into tables at once."""
 _NAMED = 10
 _REMEMBERED = 1_000
 """Snapshots of other processes whose names are told where there is none of the one that is asked for."""
@@ -129,39 +127,33 @@ def follow_files(
     metric, bound, _ = aim or Aim()
     found, recorder = split_series(moments), Recorder(moments, metric)
     order = [row for series in found for row in series.rows]
-    snapshots = _classify(advance(read(moments[row].label) for row in order))
+
+    def measure_all() -> Iterator[LoadedSnapshot]:
+        rows = iter(order)
+        for batch in read_batches(read(moments[row].label) for row in order):
+            _record(batch, list(islice(rows, len(batch.snapshots))), recorder)
+            yield from batch.snapshots
+
+    snapshots = iter(advance(measure_all()))
     tallies = [_follow_one(series, snapshots, recorder) for series in found]
     return judge_all(found, recorder, tallies, bound)
 
 
-def _classify(snapshots: Iterable[LoadedSnapshot]) -> Iterator[LoadedSnapshot]:
-    """Classify some snapshots at a time, which is cheaper than each alone, and yield them one by one."""
-    waiting, rows = list[LoadedSnapshot](), 0
-    for snapshot in snapshots:
-        waiting.append(snapshot)
-        rows += table.rows if (table := snapshot.raw.tables.get("regions")) is not None else 0
-        if len(waiting) == _TOGETHER or rows >= _MOST_REGIONS:
-            classify_together(waiting)
-            yield from waiting
-            waiting, rows = [], 0
-    classify_together(waiting)
-    yield from waiting
+def _record(batch: Batch, rows: Sequence[int], recorder: Recorder) -> None:
+    """Record the measures of some snapshots, which are these rows of the moments."""
+    gatherer = Gatherer()
+    named = [(snapshot, str(row)) for snapshot, row in zip(batch.snapshots, rows, strict=True)]
+    for error in gatherer.add_all(named, batch.stacks).values():
+        raise error
+    recorder.add(gatherer.build(), {str(row): row for row in rows})
 
 
 def _follow_one(series: Series, snapshots: Iterator[LoadedSnapshot], recorder: Recorder) -> dict[Key, Tally]:
-    """Record the snapshots of one series, which come next, and count what is born and dies."""
-    births, gatherer, rows = Births(), Gatherer(), dict[str, int]()
+    """Count what is born and dies in one series, whose snapshots come next."""
+    births = Births()
     for row in series.rows:
-        snapshot = next(snapshots)
-        gatherer.add(snapshot, str(row))
-        rows[str(row)] = row
-        if recorder.metric is None or len(rows) == _TOGETHER:
-            recorder.add(gatherer.build(), rows)
-            gatherer, rows = Gatherer(), {}
-        for kind, value in births.add(snapshot, "size").items():
+        for kind, value in births.add(next(snapshots), "size").items():
             recorder.record(_key(kind), row, value)
-    if rows:
-        recorder.add(gatherer.build(), rows)
     return {_key(kind): tally for kind, tally in births.tallies.items()}
 
 
@@ -186,14 +178,11 @@ def find_trends(
 
 def measure_each(snapshots: Iterable[LoadedSnapshot]) -> Iterator[Measures]:
     """Measure snapshots, some at a time, for `follow_measures`; each is known by its label."""
-    batch = iter(snapshots)
-    while True:
-        gatherer, count = Gatherer(), 0
-        for snapshot in _classify(islice(batch, _TOGETHER)):
-            gatherer.add(snapshot, snapshot.label)
-            count += 1
-        if not count:
-            return
+    for batch in read_batches(snapshots):
+        gatherer = Gatherer()
+        named = [(snapshot, snapshot.label) for snapshot in batch.snapshots]
+        for error in gatherer.add_all(named, batch.stacks).values():
+            raise error
         yield gatherer.build()
 
 

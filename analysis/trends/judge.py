@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.errors import AnalysisError, UsageError
 from mmpscope.analysis.trends.judgement import Judgement, Step, Verdict
 from mmpscope.analysis.trends.wording import Finding, describe_lead, explain
 
@@ -77,8 +77,10 @@ def _require_statistics() -> None:
     """Import on first use: scipy.stats alone takes a second."""
     try:
         import mmpscope.analysis.trends.slopes  # noqa: F401  # for its error
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise UsageError("verdicts on series need scipy: pip install 'mmpscope[stats]'") from error
+    except ImportError as error:  # it is there, and the system cannot map its libraries
+        raise AnalysisError(f"scipy cannot be loaded ({error}). Is there a limit of memory?") from error
 
 
 def _judge_nothing() -> Judgement:

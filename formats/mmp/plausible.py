@@ -12,11 +12,13 @@ from mmpscope.formats.mmp.columns import decode_column
 from mmpscope.formats.model import Fact, Facts, Snapshot
 from mmpscope.formats.source import Fault
 
-__all__ = ["CHECKED", "MOST_CHECKED", "check_snapshot", "list_contradictions"]
+__all__ = ["CHECKED", "MOST_CHECKED", "OVERLAPS", "check_snapshot", "list_contradictions"]
 
 MOST_CHECKED = 1 << 20
 """Regions that are compared with each other; no process has so many, and a few bytes may claim millions."""
 
+OVERLAPS = "a region overlaps"
+"""How every sentence about overlapping regions begins."""
 _PARTS_OF_SIZE = ("Rss", "Pss", "Anonymous", "Swap")
 _PARTS_OF_RSS = ("Pss", "Anonymous")
 CHECKED = ("start", "size", *_PARTS_OF_SIZE)
@@ -66,7 +68,7 @@ def _check_ranges(starts: Column, sizes: Column) -> Iterator[str]:
     end = 0
     for start, size in sorted(known):
         if size and start < end:
-            yield "a region overlaps another one"
+            yield f"{OVERLAPS} another one"
         end = max(end, start + size)
 
 
