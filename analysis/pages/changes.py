@@ -1,4 +1,4 @@
-"""What changed between two snapshots in a sentence: every figure and type that moved by a share that matters."""
+"""What changed between two snapshots in a sentence: figures and types that moved by a share that matters."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def _tell_figure(name: str, words: str, total: Row, parts: Sequence[Row], whole:
 
 def _find_change(row: Row, name: str) -> int | None:
     if name != "reserved":
-        return row[f"{name}_delta"]
+        change: int | None = row[f"{name}_delta"]
+        return change
     size, committed = row["size_delta"], row["committed_delta"]
     return None if size is None or committed is None else size - committed
 

@@ -98,9 +98,9 @@ def build_page(
     texts = looked.texts.list_all()
     pairs = [[each[0], each[-1]] for each in looked.numbers if len(each) > 1]
     if looked.rooms:
-        pairs += [pair for pair in find_pairs(roles, looked.snapshots, texts) if pair not in pairs]
+        pairs += [each for each in find_pairs(roles, looked.snapshots, texts) if each not in pairs]
     shown = _choose_shown(looked, pairs, texts, are_new=sets is not None)
-    pair = next((pair for pair in pairs if pair[1] == shown), None)
+    pair: Sequence[int] | None = next((each for each in pairs if each[1] == shown), None)
     if pair is None and not looked.rooms:
         pair = _order_two(looked, read)
     page = _assemble(looked, pair, shown, read)

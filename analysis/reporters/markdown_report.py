@@ -12,7 +12,7 @@ from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
 from mmpscope.analysis.pages.processes import name_process, say_of_pair
 from mmpscope.analysis.pages.tables import list_rows, make_title
-from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size
+from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size, show_time
 from mmpscope.analysis.reporters.names import shorten_middle
 
 if TYPE_CHECKING:
@@ -109,9 +109,18 @@ def _write_diff(page: Page, diff: Diff) -> list[str]:
     cells = [[row["type"], "", *map(_change, _deltas(row))] for row in types]
     cells += [[row["word"], _name(_describe(row)), *map(_change, _deltas(row))] for row in movers]
     a, b = (page["snapshots"][diff[side]] for side in ("a", "b"))
-    told = f"From {_name(a['label'])} ({a['head']['time']}) to {_name(b['label'])} ({b['head']['time']})"
+    times = [each["head"]["time"] for each in (a, b)]
+    if times[0] == times[1]:
+        times = [_show_moment(each) for each in (a, b)]
+    told = f"From {_name(a['label'])} ({times[0]}) to {_name(b['label'])} ({times[1]})"
     head = ["Change", "What", *map(make_title, _MOVED)]
     return [f"{told}, {_tell_mode(diff)}:", "", *_write_table(head, cells, texts=2)]
+
+
+def _show_moment(snapshot: Snapshot) -> str:
+    """Write when a snapshot was taken to the millisecond: another one is of the same second."""
+    told = snapshot["head"]["time_ns"]
+    return show_time(None if told is None else int(told), fraction=True)
 
 
 def _write_roles(page: Page) -> list[str]:

@@ -1,4 +1,4 @@
-"""Reports of several processes: the head is about all of them, and choosing one changes all that is about one."""
+"""Reports of several processes: the head is about all, and choosing one changes all that is about one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ FULL = "not in python (pid 1377): RLIMIT_AS, 32 KiB left"
 
 
 def _look(pid: int, heap_kib: int, time_s: float, rlimit: int | None = None) -> Look:
-    return Look(time_s, heap_kib, pid=pid, started=pid, name="python", exe=f"/srv/{pid}", rlimit=rlimit)
+    facts = (("status", {"VmSize": heap_kib << 10, "VmPTE": 0}),)
+    who = {"pid": pid, "started": pid, "name": "python", "exe": f"/srv/{pid}"}
+    return Look(time_s, heap_kib, rlimit=rlimit, facts=facts, **who)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -146,7 +146,10 @@ function listMoments({ page }) {
   const names = page.snapshots.map(({ head }) => `${clipText(head.process ?? "unknown process")}${head.pid === null ? "" : ` (${head.pid})`}`);
   const isOne = new Set(names).size === 1;
   const whose = ({ id, label }) => (isOne ? "" : `${names[id]}, ${clipText(takeLastPart(label))}, `);
-  return page.snapshots.map((each) => `${each.id + 1}: ${whose(each)}${shortenTime(each.head.time)}`);
+  const times = page.snapshots.map(({ head }, id) => names[id] + head.time);
+  const isAlike = new Set(times).size < times.length; // less than a second apart: to the millisecond
+  const when = ({ head }) => shortenTime(isAlike && head.time_ns !== null ? formatMoment(head.time_ns) : head.time);
+  return page.snapshots.map((each) => `${each.id + 1}: ${whose(each)}${when(each)}`);
 }
 
 /** Shorten a time for a list of choices: all of them are UTC. */

@@ -244,7 +244,7 @@ class TimelineView {
       const value = at < 0 ? null : values[number][at];
       const title = type === chosen ? "Show all types" : `Show ${type} alone`;
       const button = makeButton("", title, () => toggleType(this.#app, type), { class: `type${type === chosen ? " chosen" : ""}` });
-      button.append(makeMark(type), ` ${type} `, h("b", { title: formatExact(value) }, formatBytes(value)), slope ?? "");
+      button.replaceChildren(makeMark(type), ` ${type} `, h("b", { title: formatExact(value) }, formatBytes(value)), slope ?? "");
       button.setAttribute("aria-pressed", String(type === chosen));
       return button;
     });

@@ -1,4 +1,4 @@
-"""The sentence of what changed: every figure and type that moved by a share that matters, none that did not."""
+"""The sentence of what changed: every figure and type that moved by a share that matters, no other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _row(kind: str, size: int | None, committed: int | None, private: int | None
 
 
 def test_figures_are_told_apart_and_types_come_largest_first() -> None:
-    """Shared growth stands under committed, a file that was read under working set, a reservation by itself."""
+    """Shared growth stands under committed, a file that was read under working set, reserved by itself."""
     rows = [
         _row("Total", 90, 25, 17, 24),
         _row("Mapped File", 0, 0, 0, 8),
