@@ -110,9 +110,10 @@ def _find_sets(inputs: list[str], reading: Reading, manner: Manner, count: int) 
     if count < _LEAST_OF_SETS or not (len(inputs) == 2 or is_one_file(inputs)):
         return None
     try:
-        return find_sets(inputs, load_sides(inputs, reading, manner))
+        sets = find_sets(inputs, load_sides(inputs, reading, manner))
     except UsageError:  # all of one moment: there is nothing to compare
         return None
+    return None if sets is None or len(sets.a) == len(sets.b) == 1 else sets
 
 
 def _check_form(path: str, *, is_markdown: bool) -> None:

@@ -27,6 +27,8 @@ SCRIPTS = (
     "static/card.js",
     "static/regions.js",
     "static/summary.js",
+    "static/processes.js",
+    "static/changes.js",
     "static/room.js",
     "static/limits.js",
     "static/head.js",

@@ -9,6 +9,7 @@ from mmpscope.analysis.diffs.choice import Choice, choose_changes
 from mmpscope.analysis.diffs.schema import DIFF_TABLES
 from mmpscope.analysis.diffs.snapshots import SAME_MODE, DiffResult, diff
 from mmpscope.analysis.identity import UNPROVEN
+from mmpscope.analysis.pages.changes import say_of_changes
 from mmpscope.analysis.pages.says import say_of_diff, say_of_movers
 from mmpscope.analysis.pages.schema import Diff
 from mmpscope.analysis.pages.snapshots import encode_mappings
@@ -57,6 +58,7 @@ def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
         "a": compared.a,
         "b": compared.b,
         "says": show_text(say_of_diff(result.types, result.metric) + _tell_doubt(result)),
+        "changed": show_text(say_of_changes(result.types.to_pylist()) + _tell_doubt(result)),
         "moved": show_text(say_of_movers(result.movers, result.metric)),
         "mode": result.mode,
         "mode_reason": show_text(result.mode_reason),

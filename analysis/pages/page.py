@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mmpscope.analysis.pages.assets import join_scripts, join_styles
 from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.plain import list_plain_tables
+from mmpscope.analysis.pages.processes import name_process, say_of_pair
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,6 +39,8 @@ def render_page(data: PageData) -> str:
             page=page,
             snapshot=page["snapshots"][page["shown"]],
             lists=data.shown,
+            whose=name_process(page["snapshots"][page["shown"]]),
+            changed=say_of_pair(page),
             tables=list(list_plain_tables(data)),
             policy="; ".join(" ".join(pair) for pair in policy.items()),
             blocks={

@@ -17,9 +17,17 @@ from mmpscope.analysis.pages.diffs import compare_pair, encode_diff
 from mmpscope.analysis.pages.embed import pack
 from mmpscope.analysis.pages.folding import MOST_BYTES, order_by_worth
 from mmpscope.analysis.pages.keeping import KeptLists, keep_lists
+from mmpscope.analysis.pages.processes import (
+    choose_first,
+    encode_room,
+    find_pairs,
+    name_process,
+    say_of_near_limits,
+    say_of_rooms,
+)
 from mmpscope.analysis.pages.roles import compare_roles
 from mmpscope.analysis.pages.says import is_tight, say_of_limits
-from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, Snapshot, Trend
+from mmpscope.analysis.pages.schema import PAGE_VERSION, Lists, Page, ProcessRoom, Snapshot, Trend
 from mmpscope.analysis.pages.snapshots import PAGE_TABLES, encode_snapshot
 from mmpscope.analysis.pages.tables import Texts, list_rows
 from mmpscope.analysis.pages.trends import PAGE_TREND, describe_timelines, encode_trends, judge
@@ -38,7 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["SHELL_BYTES", "Budget", "PageData", "build_page"]
 
 Read = Callable[[str], "LoadedSnapshot"]
-Pair = tuple[int, int]
 Advance = Callable[[Iterable["LoadedSnapshot"]], Iterable["LoadedSnapshot"]]
 
 SHELL_BYTES = 400 << 10
@@ -85,15 +92,42 @@ def build_page(
     ``advance`` sees the snapshots pass, as a display of progress does. ``sets`` are two captures of several
     processes, where the snapshots are that.
     """
-    looked = _look(moments, read, advance)
+    sets = None if sets is None else sets.put_in_order() or sets
+    looked = _look(moments, read, advance, sets)
     roles = None if sets is None else compare_roles(sets, looked.texts)
-    page = _assemble(looked, _find_ends(looked) or _order_two(looked, read), read)
-    page |= {"roles": roles, "texts": looked.texts.list_all()}
+    texts = looked.texts.list_all()
+    pairs = [[each[0], each[-1]] for each in looked.numbers if len(each) > 1]
+    if looked.rooms:
+        pairs += [each for each in find_pairs(roles, looked.snapshots, texts) if each not in pairs]
+    shown = _choose_shown(looked, pairs, texts, are_new=sets is not None)
+    pair: Sequence[int] | None = next((each for each in pairs if each[1] == shown), None)
+    if pair is None and not looked.rooms:
+        pair = _order_two(looked, read)
+    page = _assemble(looked, pair, shown, read)
+    page |= {"roles": roles, "pairs": pairs if looked.rooms else [], "texts": looked.texts.list_all()}
+    if looked.rooms:
+        latest = [each["snapshot"] for each in looked.rooms]
+        page |= {"near": say_of_near_limits(looked.snapshots, latest, page["texts"])}
+        page |= {"says_rooms": say_of_rooms(page)}
+    page["notes"] += _tell_twins(moments, looked)
     if roles is None:
         page["notes"] += _tell_processes(page, len(looked.series))
     lists = _keep(looked, page, read, budget or Budget())
     _add_lists(lists, page)
     return PageData(page, lists.packed, lists.first)
+
+
+def _list_latest(moments: Sequence[Moment], series: Sequence[Series], sets: ProcessSets | None) -> set[str]:
+    """List the labels of the latest snapshots of several processes; none where the page is about one.
+
+    Two files of one process each are compared, whether or not it is one instance.
+    """
+    if sets is not None:
+        return {each.label for each in sets.b}
+    files = {moment.label.rpartition("#")[0] for moment in moments}
+    if len(series) == 1 or len(moments) == len(files) == _PAIR:
+        return set()
+    return {each.last.label for each in series}
 
 
 @dataclass(frozen=True)
@@ -110,15 +144,20 @@ class _Looked:
     trends: Sequence[SeriesTrend]
     notes: list[str]
     texts: Texts
+    rooms: list[ProcessRoom]
 
 
-def _look(moments: Sequence[Moment], read: Read, advance: Advance) -> _Looked:
+def _look(moments: Sequence[Moment], read: Read, advance: Advance, sets: ProcessSets | None) -> _Looked:
     series, texts = split_series(moments), Texts()
+    latest = _list_latest(moments, series, sets)
     snapshots: list[Snapshot] = []
+    rooms: list[ProcessRoom] = []
 
     def see(passing: Iterable[LoadedSnapshot]) -> Iterator[LoadedSnapshot]:
         snapshots.clear()  # all pass once more where there can be no verdict
         for snapshot in advance(passing):
+            if snapshot.label in latest:
+                rooms.append(encode_room(snapshot, len(snapshots), texts))
             snapshots.append(encode_snapshot(snapshot, len(snapshots), texts))
             yield snapshot
 
@@ -126,13 +165,17 @@ def _look(moments: Sequence[Moment], read: Read, advance: Advance) -> _Looked:
     starts = accumulate((len(each.rows) for each in series), initial=0)
     numbers = [list(range(at, at + len(each.rows))) for at, each in zip(starts, series, strict=False)]
     labels = [moments[row].label for each in series for row in each.rows]
-    return _Looked(series, numbers, labels, snapshots, trends, notes, texts)
+    return _Looked(series, numbers, labels, snapshots, trends, notes, texts, rooms)
 
 
-def _assemble(looked: _Looked, pair: Pair | None, read: Read) -> Page:
+def _assemble(looked: _Looked, pair: Sequence[int] | None, shown: int | None, read: Read) -> Page:
     """Make the block of a page, without what its lists add to it."""
-    shown = pair[1] if pair else len(looked.labels) - 1
-    diffs = [compare_pair(pair, (read(looked.labels[pair[0]]), read(looked.labels[pair[1]])))] if pair else []
+    if shown is None:
+        shown = pair[1] if pair else len(looked.labels) - 1
+    diffs = []
+    if pair is not None:
+        a, b = pair
+        diffs.append(compare_pair((a, b), (read(looked.labels[a]), read(looked.labels[b]))))
     page: Page = {
         "version": PAGE_VERSION,
         "made": {"tool": "mmpscope", "version": __version__},
@@ -142,6 +185,10 @@ def _assemble(looked: _Looked, pair: Pair | None, read: Read) -> Page:
         "texts": [],
         "types": list(TYPES),
         "snapshots": looked.snapshots,
+        "near": None,
+        "rooms": looked.rooms,
+        "says_rooms": None,
+        "pairs": [],
         "roles": None,
         "diffs": [encode_diff(each, looked.texts) for each in diffs],
         "timelines": describe_timelines(looked.series, looked.numbers),
@@ -172,16 +219,25 @@ def _add_lists(lists: KeptLists, page: Page) -> None:
         page["folded"].append(_tell_kept(kept, count))
 
 
-def _find_ends(looked: _Looked) -> Pair | None:
-    """Return the ends of the series of most interest: the first that was judged, else the longest."""
-    together = zip(looked.series, looked.numbers, strict=True)
-    places = {series.rows: ids for series, ids in together if len(ids) > 1}
-    judged = (places[trend.series.rows] for trend in looked.trends if trend.series.rows in places)
-    ids = next(judged, max(looked.numbers, key=len))
-    return (ids[0], ids[-1]) if len(ids) > 1 else None
+def _choose_shown(
+    looked: _Looked, pairs: Sequence[Sequence[int]], texts: Sequence[str], *, are_new: bool
+) -> int | None:
+    """Choose the snapshot to open on: of the series that grows fastest, else of the process that grew most.
+
+    None where there is one process without a series.
+    """
+    ends = {series.rows: ids[-1] for series, ids in zip(looked.series, looked.numbers, strict=True)}
+    growing = (each for each in looked.trends if each.total["verdict"] == Verdict.GROWING)
+    fastest = next((ends[each.series.rows] for each in growing if each.series.rows in ends), None)
+    if fastest is not None:
+        return fastest
+    if looked.rooms:
+        latest = [each["snapshot"] for each in looked.rooms]
+        return choose_first(looked.snapshots, latest, pairs, texts, are_new=are_new)
+    return pairs[0][1] if pairs else None
 
 
-def _order_two(looked: _Looked, read: Read) -> Pair | None:
+def _order_two(looked: _Looked, read: Read) -> Sequence[int] | None:
     """Return two snapshots that are all there are, the earlier one first where they tell."""
     if len(looked.labels) != 2:
         return None
@@ -194,7 +250,14 @@ def _tell_processes(page: Page, processes: int) -> Iterator[str]:
     if processes == 1 or (count == _PAIR and page["diffs"]):
         return
     told = f"{count:,} snapshots of {processes:,} processes; shown first: {page['title']}"
-    yield told if page["diffs"] else f"{told}. None are compared here: `mmp compare` lists them"
+    yield told if page["diffs"] else f"{told}. None are compared here: mmp compare lists them"
+
+
+def _tell_twins(moments: Sequence[Moment], looked: _Looked) -> Iterator[str]:
+    """Say in one line that some snapshots were given twice, as `mmp trend` does."""
+    twins = len(moments) - len({(moment.identity, moment.mono_ns, moment.time_ns) for moment in moments})
+    if twins and len(moments) > len(looked.snapshots):
+        yield f"{twins:,} {'snapshot' if twins == 1 else 'snapshots'} given twice: each counts once"
 
 
 def _find_figure(snapshot: Snapshot) -> int | None:
@@ -215,12 +278,19 @@ def _choose_sentence(page: Page, lists: Lists) -> str:
     """Choose what stands out: what fails or is near to it, else what changed, else what there is."""
     snapshot = page["snapshots"][page["shown"]]
     near = say_of_limits(list_rows(snapshot["limits"], page["texts"]))
+    if page["rooms"]:
+        near = page["near"]
     if near is not None:
         return near
+    whose = f"{name_process(snapshot)}: " if page["rooms"] else ""
     if lists["room"] is not None and is_tight(list_rows(lists["room"], lists["texts"])):
-        return lists["says_room"]
+        return whose + lists["says_room"]
     if page["roles"] is not None:
         return page["roles"]["says"]
+    return whose + _say_of_shown(page, snapshot)
+
+
+def _say_of_shown(page: Page, snapshot: Snapshot) -> str:
     trend = next((each for each in page["trends"] if _is_shown(page, each)), None)
     if trend is not None and trend["verdict"] != Verdict.CANNOT_TELL:
         return trend["sentence"]
@@ -233,11 +303,8 @@ def _is_shown(page: Page, trend: Trend) -> bool:
 
 
 def _write_title(snapshot: Snapshot) -> str:
-    head = snapshot["head"]
-    name = shorten_middle(head["process"] or "unknown process", _NAME)
-    pid = "" if head["pid"] is None else f" (pid {head['pid']})"
-    where = f" on {shorten_middle(head['host'], _NAME)}" if head["host"] else ""
-    return f"{name}{pid}{where}"
+    host = snapshot["head"]["host"]
+    return name_process(snapshot) + (f" on {shorten_middle(host, _NAME)}" if host else "")
 
 
 def _define() -> dict[str, dict[str, str]]:

@@ -182,12 +182,18 @@ _SHOWN: dict[str, Callable[[Any], str]] = {
 }
 
 
+_NAMES = ("pid", "ppid", "tid", "uid")
+"""Numbers that name a thing are not grouped by thousands."""
+
+
 def _show(value: Any, column: Column, unit: str | None) -> Cell:
     """Write a cell; of limits and trends, the row itself says in which unit its numbers are."""
     if value is None:
         return Cell("" if column["unit"] == "text" else UNKNOWN)
     if column["unit"] == "text":
         return Cell(make_title(value) if column["name"] == "metric" else shorten_middle(value, _NAME))
+    if column["name"].removesuffix("_a").removesuffix("_b") in _NAMES:
+        return Cell(str(value))
     is_change = column["name"].endswith("delta") or column["name"] == "change"
     if column["unit"] == "bytes" or (unit == "bytes" and column["unit"] == "count"):
         return Cell(show_bytes(value, sign=is_change), _tell_exactly(value))

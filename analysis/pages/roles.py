@@ -49,4 +49,13 @@ def _say(total: dict[str, Any], roles: list[dict[str, Any]], counts: tuple[int, 
     change = most[f"{metric}_delta"] if most else None
     if most is None or not change:
         return said
-    return f"{said}; most: {most['name']} ({'+' if change > 0 else ''}{show_size(change)})"
+    return f"{said}; most: {_name(most)} ({'+' if change > 0 else ''}{show_size(change)})"
+
+
+def _name(role: dict[str, Any]) -> str:
+    """Name a role: by its pid where it is one process, else by how many they are."""
+    side = "b" if role["instances_b"] else "a"
+    if role[f"instances_{side}"] != 1:
+        return f"{role[f'instances_{side}']:,} processes of the role {role['name']}"
+    pid = role[f"pid_{side}"]
+    return role["name"] or "unknown process" if pid is None else f"{role['name']}, pid {pid}"

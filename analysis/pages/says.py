@@ -13,7 +13,16 @@ from mmpscope.analysis.fit_limits import DOES_NOT_FIT, FITS
 from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size
 from mmpscope.analysis.reporters.names import shorten_middle
 
-__all__ = ["is_tight", "say_of_diff", "say_of_limits", "say_of_memory", "say_of_movers", "say_of_room"]
+__all__ = [
+    "find_near_limit",
+    "is_tight",
+    "measure_nearness",
+    "say_of_diff",
+    "say_of_limits",
+    "say_of_memory",
+    "say_of_movers",
+    "say_of_room",
+]
 
 _NEAR = 0.9
 """A limit of which this share is used goes before all else."""
@@ -34,16 +43,27 @@ _NAMES = {
 }
 
 
+def find_near_limit(limits: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Find the limit that is used most of those that are near; ``limits`` are rows of schema.LIMITS."""
+    near = [row for row in limits if _measure_share(row) >= _NEAR]
+    return max(near, key=_measure_share, default=None)
+
+
+def measure_nearness(limits: Sequence[Mapping[str, Any]]) -> float:
+    """Return the largest share of a limit that is used, 0 where none is known."""
+    return max(map(_measure_share, limits), default=0.0)
+
+
+def _measure_share(row: Mapping[str, Any]) -> float:
+    used, maximum = row["used"], row["maximum"]
+    return used / maximum if used is not None and maximum else 0.0
+
+
 def say_of_limits(limits: Sequence[Mapping[str, Any]]) -> str | None:
     """Say which limit is near, if one is; ``limits`` are rows of schema.LIMITS."""
-    near = [
-        row
-        for row in limits
-        if row["used"] is not None and row["maximum"] and row["used"] >= _NEAR * row["maximum"]
-    ]
-    if not near:
+    row = find_near_limit(limits)
+    if row is None:
         return None
-    row = max(near, key=lambda row: row["used"] / row["maximum"])
     show = show_size if row["unit"] == "bytes" else show_count
     share = row["used"] * 1000 // row["maximum"] / 10  # 100 % is what is used up, and nothing less
     left = f"{show(row['headroom'])} left of {show(row['maximum'])}"
@@ -132,7 +152,8 @@ def say_of_room(room: pa.Table | None, windows: pa.Table | None) -> str:
         said = f"whether one more request fits cannot be told {told}"
     if windows is None or why["check"] == HOLES:
         return said
-    return f"{said}; the largest free block has {show_size(windows['largest'][0].as_py())}"
+    largest = show_size(windows["largest"][0].as_py())
+    return f"{said}; the address space does not bind: its largest free block has {largest}"
 
 
 def _tell_change(rows: list[dict[str, Any]], metric: str) -> str:

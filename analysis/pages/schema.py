@@ -27,6 +27,7 @@ __all__ = [
     "Head",
     "Lists",
     "Page",
+    "ProcessRoom",
     "Roles",
     "Snapshot",
     "Table",
@@ -139,7 +140,7 @@ class Lists(TypedDict):
 class Diff(TypedDict):
     """`mmp diff` of two snapshots, ``a`` before ``b``, by their ids; ``says`` is the answer in a sentence.
 
-    ``moved`` names in one what changed most.
+    ``changed`` names every figure and type that changed by a share that matters, ``moved`` what changed most.
 
     Tables: totals, types, movers (the rest in a row of the word others), ranges, modules, threads, matching,
     largest_free. ``mappings`` are the counts before and after.
@@ -148,6 +149,7 @@ class Diff(TypedDict):
     a: int
     b: int
     says: str
+    changed: str
     moved: str
     mode: str
     mode_reason: str
@@ -169,6 +171,16 @@ class Roles(TypedDict):
     sides: list[str]
     metric: str
     rows: Table
+
+
+class ProcessRoom(TypedDict):
+    """What `mmp free --fits` answers for one of several processes, by the id of its latest snapshot.
+
+    ``room`` has the columns ROOM; null where it cannot be told.
+    """
+
+    snapshot: int
+    room: Table | None
 
 
 class Timeline(TypedDict):
@@ -201,7 +213,11 @@ class Page(TypedDict):
     """The block ``page``.
 
     ``shown`` is the id of the snapshot to show first: the last of the timeline that grows fastest, else of
-    the longest.
+    the process that grew most, else of that which is nearest a limit.
+
+    Of several processes, ``near`` says which of them is near a limit (null: none), ``rooms`` has the room in
+    the latest snapshot of each, ``says_rooms`` that of a usual request in a sentence, and ``pairs`` which
+    snapshots are before and after of one process or role. Of one process they are null and empty.
 
     ``roles`` compares the processes of two captures; null unless there are two, of several processes.
     ``says`` is the one sentence that stands out. ``definitions`` is the meaning of each column, by table and
@@ -217,6 +233,10 @@ class Page(TypedDict):
     texts: list[str]
     types: list[str]
     snapshots: list[Snapshot]
+    near: str | None
+    rooms: list[ProcessRoom]
+    says_rooms: str | None
+    pairs: list[list[int]]
     roles: Roles | None
     diffs: list[Diff]
     timelines: list[Timeline]

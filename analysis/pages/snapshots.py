@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mmpscope.analysis.fit_limits import Check
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["Answers", "ask", "encode_lists", "encode_mappings", "encode_snapshot"]
+__all__ = ["Answers", "ask", "encode_lists", "encode_mappings", "encode_snapshot", "weigh_requests"]
 
 _PARENT = Field("parent", "uint32", "row", "row of its allocation in the allocations table")
 _PAGE_REGIONS = (*(f for f in REGIONS if f.name not in {"snapshot", "allocation"}), _PARENT)
@@ -145,7 +145,8 @@ def _measure_space(snapshot: LoadedSnapshot) -> dict[str, pa.Table]:
     }
 
 
-def _weigh_requests(snapshot: LoadedSnapshot) -> dict[str, pa.Table]:
+def weigh_requests(snapshot: LoadedSnapshot) -> dict[str, pa.Table]:
+    """Answer requests of all sizes: the table ``room`` (columns ROOM)."""
     steps = find_fit_steps(snapshot)
     checks = [step.answer.binding for step in steps]
     columns = {
@@ -180,7 +181,7 @@ _Question = tuple[tuple[str, ...], Callable[["LoadedSnapshot"], dict[str, pa.Tab
 _QUESTIONS: tuple[_Question, ...] = (
     (("regions", "allocations"), _list_regions),
     (("free", "windows", "requests", "histogram", "splitters"), _measure_space),
-    (("room",), _weigh_requests),
+    (("room",), weigh_requests),
     *(((name,), _list_part(name)) for name in _PARTS),
 )
 """What is asked together, since it is known together or not at all."""

@@ -35,7 +35,7 @@ _SAFE = (1 << 53) - 1
 _FEW = 8
 """Values of which a copy is shorter than the name of another column."""
 _SIDES = {"_delta": "\u0394 ", "_a": "Before: ", "_b": "After: "}
-_WORDS = {"a": "Before", "b": "After", "delta": "Change", "upto": "Up to"}
+_WORDS = {"a": "Before", "b": "After", "delta": "Change", "upto": "Up to", "word": "What happened"}
 _UNITS = {"string": "text", "bool": "bool", "float64": "number"}
 
 

@@ -10,8 +10,9 @@ from mmpscope.analysis.diffs.schema import OTHERS
 from mmpscope.analysis.diffs.snapshots import SAME_MODE
 from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
+from mmpscope.analysis.pages.processes import name_process, say_of_pair
 from mmpscope.analysis.pages.tables import list_rows, make_title
-from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size
+from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size, show_time
 from mmpscope.analysis.reporters.names import shorten_middle
 
 if TYPE_CHECKING:
@@ -75,12 +76,22 @@ def _write_head(page: Page, snapshot: Snapshot, room: str) -> list[str]:
 
 
 def _list_facts(page: Page, room: str) -> Iterator[str]:
-    """Yield what changed and the room that is left, but for what the sentence above says already."""
-    yield from (diff["says"] for diff in page["diffs"] if diff["says"] != page["says"])
-    if room != page["says"]:
-        yield f"room: {room}"
-    if page["roles"] is not None:
-        yield f"below the first table: {page['title']}, one of {len(page['snapshots']):,} snapshots"
+    """Yield what changed and the room that is left, but for what the sentence above says already.
+
+    Of several processes, every line about one of them names it.
+    """
+    whose = f"{name_process(page['snapshots'][page['shown']])}: " if page["rooms"] else ""
+    if page["roles"] is not None and page["roles"]["says"] != page["says"]:
+        yield page["roles"]["says"]
+    if page["diffs"]:
+        yield f"changed: {say_of_pair(page)}"
+    if page["says_rooms"] is not None:
+        yield f"room: {page['says_rooms']}"
+    if whose + room != page["says"]:
+        yield f"room: {whose}{room}"
+    if page["rooms"]:
+        told = f"{page['title']}, one of {len(page['rooms']):,} processes"
+        yield f"{'below the first table' if page['roles'] else 'the tables below'}: {told}"
 
 
 def _write_summary(page: Page, snapshot: Snapshot) -> list[str]:
@@ -98,9 +109,18 @@ def _write_diff(page: Page, diff: Diff) -> list[str]:
     cells = [[row["type"], "", *map(_change, _deltas(row))] for row in types]
     cells += [[row["word"], _name(_describe(row)), *map(_change, _deltas(row))] for row in movers]
     a, b = (page["snapshots"][diff[side]] for side in ("a", "b"))
-    told = f"From {_name(a['label'])} ({a['head']['time']}) to {_name(b['label'])} ({b['head']['time']})"
+    times = [each["head"]["time"] for each in (a, b)]
+    if times[0] == times[1]:
+        times = [_show_moment(each) for each in (a, b)]
+    told = f"From {_name(a['label'])} ({times[0]}) to {_name(b['label'])} ({times[1]})"
     head = ["Change", "What", *map(make_title, _MOVED)]
     return [f"{told}, {_tell_mode(diff)}:", "", *_write_table(head, cells, texts=2)]
+
+
+def _show_moment(snapshot: Snapshot) -> str:
+    """Write when a snapshot was taken to the millisecond: another one is of the same second."""
+    told = snapshot["head"]["time_ns"]
+    return show_time(None if told is None else int(told), fraction=True)
 
 
 def _write_roles(page: Page) -> list[str]:

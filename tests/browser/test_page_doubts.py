@@ -87,7 +87,7 @@ def test_limits_of_the_whole_system_are_not_drawn(
         " for (let at = 0; at < data.length; at += 4)"
         " found += [179, 38, 30].every((part, place) => data[at + place] === part); return found; }"
     )
-    with open_report(browser, path, "#time=0.private") as opened:
+    with open_report(browser, path, "#time=private") as opened:
         opened.page.wait_for_selector(".timeline[data-painted=private] .u-over")
         assert opened.page.evaluate(red) == 0
         assert not any("limit" in text for text in opened.texts("#timeline .note"))

@@ -50,7 +50,9 @@ def test_the_first_screen_answers_what_grew_and_if_there_is_room(browser: Browse
         assert f"{int(mover['address_b'], 16):x} +{mover['private_delta'] >> 20} MiB" in changed
         assert opened.page.input_value("#room input") == "200 MiB"
         answer = opened.page.inner_text("#room .answer")
-        assert answer.startswith(f"✓ {told['outcome']} nearest: {told['binding']}")
+        assert answer.startswith(
+            f"✓ 200 MiB {told['outcome']}; the first to stop a larger one is {told['binding']}"
+        )
         for place in ("#head .says", "#changed", "#room"):
             assert _is_on_first_screen(opened, place)
 
@@ -76,6 +78,41 @@ def test_what_is_no_size_is_told_so(browser: Browser, pair: Path) -> None:
         assert opened.messages == []
 
 
+def test_the_answer_repeats_what_was_understood(browser: Browser, pair: Path) -> None:
+    """A number without a unit is bytes, and the answer says so."""
+    with open_report(browser, pair) as opened:
+        assert _ask_room(opened, "200").startswith("✓ 200 bytes fit;")
+        assert _ask_room(opened, "1.5G").startswith("✓ 1.5 GiB fits;")
+
+
+def test_what_a_link_asks_for_and_nobody_has_is_told(browser: Browser, pair: Path) -> None:
+    """A type and a unit that there are not are ignored, with one note on the first screen."""
+    with open_report(browser, pair, "#type=Nope&unit=parsec") as opened:
+        [note] = [text for text in opened.texts("#head .note") if "Nope" in text]
+        assert "parsec" in note
+        assert _is_on_first_screen(opened, "#head .note")
+        assert opened.texts(".chip") == []
+        assert opened.page.input_value('select[aria-label="Units"]') == "auto"
+
+
+def test_the_head_names_all_that_grew(browser: Browser, pair: Path) -> None:
+    """Private, committed, working set and reserved memory, each with its types, as `mmp diff` has them."""
+    rows = {row["type"]: row for row in json.loads(run_mmp("diff", *PAIR, "--json").out)["types"]}
+    mib = {name: rows["Mapped File"][f"{name}_delta"] >> 20 for name in ("total_ws",)}
+    reserved = (rows["Total"]["size_delta"] - rows["Total"]["committed_delta"]) >> 20
+    with open_report(browser, pair) as opened:
+        changed = opened.page.inner_text("#changed")
+        assert f"Mapped File +{mib['total_ws']} MiB" in changed
+        assert f"reserved +{reserved} MiB (Private Data +{reserved} MiB)" in changed
+        assert "committed +25 MiB (Shareable +8 MiB)" in changed
+
+
+def test_what_is_given_twice_is_told(pair: Path, tmp_path: Path) -> None:
+    """The same file given twice counts once, and the page says so in one line."""
+    text = run_mmp("report", PAIR[0], PAIR[0], "--markdown").out
+    assert "1 snapshot given twice: each counts once" in text
+
+
 def test_a_link_keeps_the_request(browser: Browser, pair: Path) -> None:
     """The size that was asked about is in the address, and answered where it is opened."""
     with open_report(browser, pair, "#room=48T") as opened:
@@ -85,7 +122,7 @@ def test_a_link_keeps_the_request(browser: Browser, pair: Path) -> None:
 
 def test_another_snapshot_has_its_own_sentence(browser: Browser, pair: Path) -> None:
     """One sentence stands on top, and it is about the snapshot that is shown."""
-    with open_report(browser, pair, "#s=0") as opened:
+    with open_report(browser, pair, "#s=1") as opened:
         assert opened.texts("#head .says") == ["Private memory is 4.6 MiB, 87% of it Heap"]
 
 

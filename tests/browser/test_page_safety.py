@@ -21,7 +21,7 @@ pytestmark = pytest.mark.real
 SAMPLES = Path(__file__).parents[2] / "samples"
 CHOICES = (
     "",
-    "#s=0&type=Heap&all=1&free=1",
+    "#s=1&type=Heap&all=1&free=1",
     "#find=lib&sort=-size&unit=bytes",
     "#diff=9-0&s=999&sel=zz&type=%00",
 )

@@ -46,7 +46,7 @@ def _summarize(number: int) -> dict[str, dict[str, Any]]:
 def _read_legend(opened: OpenPage) -> dict[str, str]:
     """Return the exact bytes beside each type of the legend."""
     script = "all => all.map(each => [each.childNodes[1].textContent.trim(), each.querySelector('b').title])"
-    return dict(opened.page.locator("#timeline .legend > span").evaluate_all(script))
+    return dict(opened.page.locator("#timeline .legend > button").evaluate_all(script))
 
 
 def _find_place(opened: OpenPage, part: float) -> tuple[float, float]:
@@ -82,7 +82,7 @@ def test_other_figures_can_be_chosen(browser: Browser, leak: Path, figure: str) 
     """Working set, committed and address space are drawn likewise, and the choice is in the link."""
     with _open(browser, leak) as opened:
         opened.page.get_by_label("Figure").select_option(figure)
-        _wait_for_choice(opened, f"time=0.{figure}")
+        _wait_for_choice(opened, f"time={figure}")
         _check_legend(opened, LAST, figure)
 
 
@@ -91,7 +91,7 @@ def test_a_click_shows_the_snapshot_there(browser: Browser, leak: Path) -> None:
     total = _summarize(0)["Total"]["private"]
     with _open(browser, leak) as opened:
         opened.page.mouse.click(*_find_place(opened, 0.001))
-        _wait_for_choice(opened, "s=0")
+        _wait_for_choice(opened, "s=1")
         cell = opened.page.locator('.summary tr[data-type="Total"] [data-column="private"]')
         assert cell.get_attribute("title") == f"{total:,} bytes"
         opened.wait("#0", "#head")
@@ -107,7 +107,7 @@ def test_a_drag_compares_the_two_moments(browser: Browser, leak: Path) -> None:
             opened.page.mouse.move(*_find_place(opened, 0.6))
             opened.page.mouse.move(*_find_place(opened, ends[1]))
             opened.page.mouse.up()
-            _wait_for_choice(opened, f"diff=15-{LAST}")
+            _wait_for_choice(opened, f"diff=16-{LAST + 1}")
             opened.wait("From 16 to 60: Private +", "#timeline .map-readout")
             assert opened.page.get_by_label("Before").input_value() == "15"
             assert opened.page.get_by_label("After").input_value() == str(LAST)
@@ -116,7 +116,7 @@ def test_a_drag_compares_the_two_moments(browser: Browser, leak: Path) -> None:
 def test_the_change_between_two_moments_is_exact(browser: Browser, leak: Path) -> None:
     """The comparison told below the chart is the difference of the two totals."""
     grown = _summarize(LAST)["Total"]["private"] - _summarize(10)["Total"]["private"]
-    with _open(browser, leak, f"#diff=10-{LAST}") as opened:
+    with _open(browser, leak, f"#diff=11-{LAST + 1}") as opened:
         opened.wait(f"Private +{grown / 2**20 - 0.05:.1f} MiB", "#timeline .map-readout")
         opened.page.get_by_role("button", name="See what changed").click()
         _wait_for_choice(opened, "at=diff")
@@ -128,10 +128,10 @@ def test_the_keyboard_does_the_same(browser: Browser, leak: Path) -> None:
         opened.page.locator("#timeline .timeline").focus()
         opened.page.keyboard.press("Home")
         opened.page.keyboard.press("Enter")
-        _wait_for_choice(opened, "s=0")
+        _wait_for_choice(opened, "s=1")
         opened.page.keyboard.press("Shift+End")
         opened.page.keyboard.press("Enter")
-        _wait_for_choice(opened, f"diff=0-{LAST}")
+        _wait_for_choice(opened, f"diff=1-{LAST + 1}")
 
 
 def test_verdicts_are_those_of_trend(browser: Browser, leak: Path) -> None:
@@ -163,6 +163,45 @@ def test_the_area_of_the_heap_is_where_the_figures_say(browser: Browser, leak: P
         assert heap * 0.8 < share < heap
 
 
+def test_a_type_stands_alone(browser: Browser, leak: Path) -> None:
+    """A type chosen by its legend entry, with the keyboard, is all that is drawn: its top is the chart's."""
+    heap = _summarize(LAST)["Heap"]["private"]
+    tall = (
+        "() => { const canvas = document.querySelector('.uplot canvas');"
+        " const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
+        " let image = 0; for (let at = 0; at < data.length; at += 4)"
+        " image += [204, 121, 167].every((part, n) => data[at + n] === part); return image; }"
+    )
+    with _open(browser, leak) as opened:
+        assert opened.page.evaluate(tall) > 0
+        opened.page.locator("#timeline .legend > button", has_text="Heap").focus()
+        opened.page.keyboard.press("Enter")
+        _wait_for_choice(opened, "type=Heap")
+        assert opened.page.evaluate(tall) == 0
+        opened.page.locator("#timeline .timeline").focus()
+        opened.page.keyboard.press("End")
+        opened.wait("Heap, Private", "#timeline .map-readout")
+        assert f"{heap / 2**20 - 0.05:.1f} MiB" in opened.page.inner_text("#timeline .map-readout")
+
+
+def test_the_sentence_says_of_which_figure_it_is(browser: Browser, leak: Path) -> None:
+    """Where another figure is drawn than the one that was judged, the sentence says so."""
+    with _open(browser, leak, "#time=size") as opened:
+        assert opened.texts("#timeline .says")[0].startswith("Of Private, not of Address space")
+
+
+def test_the_head_is_of_the_pair_of_the_link(browser: Browser, leak: Path) -> None:
+    """A link counts snapshots from 1, as the page does, and the line of what changed is of its pair."""
+    grown = _summarize(13)["Total"]["private"] - _summarize(4)["Total"]["private"]
+    with _open(browser, leak, "#diff=5-14") as opened:
+        opened.wait("rom 5 to 14: private", "#changed")
+        told = f"{grown * 10 // 2**20 / 10:.1f}".removesuffix(".0")
+        assert f"private +{told} MiB" in opened.page.inner_text("#changed")
+        if _summarize(13)["Page Table"]["size"] != _summarize(4)["Page Table"]["size"]:
+            assert any("Page Table" in row for row in opened.texts("#movers .grid-row"))
+        assert "`" not in opened.page.inner_text("#diff")
+
+
 def test_a_narrow_screen_holds_the_timeline(browser: Browser, leak: Path) -> None:
     """At 400 pixels nothing runs over the side."""
     with _open(browser, leak, width=400) as opened:
@@ -182,7 +221,7 @@ def test_a_limit_is_drawn_where_it_is_near_and_told_where_not(
         " for (let at = 0; at < data.length; at += 4)"
         " found += [179, 38, 30].every((part, place) => data[at + place] === part); return found; }"
     )
-    with _open(browser, path, "#time=0.size") as opened:
+    with _open(browser, path, "#time=size") as opened:
         assert (opened.page.evaluate(red) > 300) == is_drawn
         told = f"RLIMIT_AS {'48.0 MiB' if is_drawn else '4.0 GiB'}"
         assert any(told in text for text in opened.texts("#timeline .note")) != is_drawn

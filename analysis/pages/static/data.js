@@ -27,6 +27,7 @@ async function readPage() {
   for (const diff of page.diffs) {
     for (const name of Object.keys(diff.tables)) diff.tables[name] = decode(diff.tables[name]);
   }
+  for (const each of page.rooms) if (each.room !== null) each.room = decode(each.room);
   if (page.roles !== null) page.roles.rows = decode(page.roles.rows);
   for (const trend of page.trends) trend.rows = decode(trend.rows);
   return page;

@@ -58,24 +58,25 @@ function mountDiff(host, app) {
   async function update() {
     const pair = choosePair(app);
     pickers?.update(pair);
-    const key = `${pair.join("-")} ${app.state.get("unit")} ${app.state.get("type")} ${app.state.get("all")}`;
+    const key = `${pair?.join("-")} ${app.snapshot().id} ${app.state.get("unit")} ${app.state.get("type")} ${app.state.get("all")}`;
     if (key === shown) return;
     shown = key;
-    const diff = await findDiff(app, pair);
+    const diff = pair === null ? null : await findDiff(app, pair);
     if (key !== shown) return;
     answer.replaceChildren();
+    if (diff === null) {
+      answer.append(h("p", { class: "note" }, tellAlone(app)));
+      return;
+    }
     drawDiff(answer, app, diff);
   }
   update();
-  app.state.subscribe(["diff", "unit", "type", "all"], update);
+  app.state.subscribe(["diff", "snapshot", "unit", "type", "all"], update);
 }
 
-/** Return the pair to compare: the chosen one, else the first that the page holds, else the first and the last. */
-function choosePair(app) {
-  const { snapshots, diffs } = app.page;
-  const chosen = app.state.get("diff");
-  if (chosen !== null && chosen.every((id) => id < snapshots.length)) return chosen;
-  return diffs.length > 0 ? [diffs[0].a, diffs[0].b] : [0, snapshots.length - 1];
+/** Say that the snapshot which is shown has no other to be compared with. */
+function tellAlone(app) {
+  return `${tellWhose(app, app.snapshot())}one snapshot of it here, which nothing is compared with`;
 }
 
 function makePairPickers(app) {
@@ -83,22 +84,22 @@ function makePairPickers(app) {
   if (snapshots.length < 2) return null;
   const choices = listMoments(app).map((text, id) => [String(id), text]);
   const choose = (place) => (value) => {
-    const pair = [...choosePair(app)];
+    const pair = [...(choosePair(app) ?? [app.snapshot().id, app.snapshot().id])];
     pair[place] = Number(value);
     app.state.set({ diff: pair });
   };
   const [before, after] = [makeSelect("Before", choices, choose(0)), makeSelect("After", choices, choose(1))];
   const element = h("div", { class: "tools" }, h("span", {}, "From"), before, h("span", {}, "to"), after);
   const update = (pair) => {
-    before.value = String(pair[0]);
-    after.value = String(pair[1]);
+    before.value = String(pair?.[0] ?? "");
+    after.value = String(pair?.[1] ?? "");
   };
   return { element, update };
 }
 
 function drawDiff(host, app, diff) {
   const unit = app.state.get("unit") ?? "auto";
-  if (diff.says) host.append(h("p", { class: "says" }, diff.says));
+  host.append(h("p", { class: "says" }, tellWhose(app, app.page.snapshots[diff.b]), diff.says ?? diff.changed));
   host.append(
     h(
       "p",
@@ -252,9 +253,9 @@ function isQuiet(row, names) {
 function listMoverColumns(metric, matched) {
   const deltas = (names) => [...new Set(names)].map((name) => `${name}_delta`);
   if (matched)
-    return ["word", "type", "confidence", "match", ...deltas([metric, "size", "total_ws"]), "note", "what"];
+    return ["word", "type", ...deltas([metric, "size", "total_ws"]), "confidence", "match", "note", "what"];
   const names = deltas([metric, "size", "committed", "total_ws", "swap", "lazyfree", "thp"]);
-  return ["word", "type", "address", ...names, "note", "was", "protection", "details"];
+  return ["word", "type", ...names, "address", "note", "was", "protection", "details"];
 }
 
 /** Join the two sides of each change: what is there after, else what was there before. */
@@ -263,7 +264,7 @@ function joinSides(movers, matched) {
     movers.column(`${name}_b`).map((value, row) => value ?? movers.column(`${name}_a`)[row]);
   const text = (name, title) => ({ name, title, unit: "text" });
   const columns = [
-    text("word", "Word"),
+    text("word", "Change"),
     text("type", "Type"),
     { name: "address", title: "Address", unit: "address" },
   ];
@@ -326,7 +327,7 @@ function fillPlace(cell, row, value, wanted) {
 function fillSide({ name, unit }) {
   const write = name.startsWith("type")
     ? fillType
-    : (cell, row, value, wanted) => fillMarked(cell, formatValue(value, unit), wanted);
+    : (cell, row, value, wanted) => fillMarked(cell, formatValue(value, chooseUnit({ name, unit })), wanted);
   return (cell, row, value, wanted) =>
     value === null ? cell.replaceChildren() : write(cell, row, value, wanted);
 }

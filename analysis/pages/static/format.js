@@ -84,6 +84,13 @@ function formatShare(part, whole) {
   return share > 0 && share < 0.1 ? "<0.1 %" : `${share.toFixed(1)} %`;
 }
 
+/** Write how much of a limit is used, cut to a tenth: 100 % is what is used up, and nothing less. */
+function formatUsed(used, maximum) {
+  const tenths = (BigInt(used) * 1000n) / BigInt(maximum);
+  if (tenths === 0n) return formatShare(used, maximum);
+  return `${tenths / 10n}.${tenths % 10n} %`;
+}
+
 /** Write a value of a column by its unit; `size` is the unit for bytes. */
 function formatValue(value, unit, size = "auto") {
   if (value === null) return unit === "text" ? "" : UNKNOWN;

@@ -39,7 +39,8 @@ class Grid {
     this.element = h("div", { class: "grid", role, "aria-label": label, tabIndex: 0 }, top, this.body);
     this.element.addEventListener("keydown", (event) => this.#press(event));
     this.body.addEventListener("click", (event) => this.#click(event));
-    host.append(this.element);
+    const cue = h("p", { class: "cue", "aria-hidden": "true" }, "more columns: scroll →"); // below, so that it covers no row
+    host.append(this.element, cue);
     watchEdges(this.element);
     this.virtual = new VirtualCore.Virtualizer(this.#options(0));
     this.virtual._didMount();

@@ -11,13 +11,16 @@ const UNIT_CHOICES = [
 function mountHead(host, app) {
   const title = document.querySelector("h1");
   const stands = document.querySelector("#head > .says");
+  const shown = document.querySelector("#shown dd");
   function update() {
-    const { id, head, label, says } = app.snapshot();
-    title.textContent = nameSnapshot(head);
-    stands.textContent = id === app.page.shown ? app.page.says : says;
+    const snapshot = app.snapshot();
+    const { head, label } = snapshot;
+    title.textContent = `${nameProcess(snapshot)}${head.host ? ` on ${head.host}` : ""}`;
+    stands.textContent = chooseSentence(app, snapshot);
+    if (shown !== null) shown.textContent = tellShown(app, snapshot);
     const about = [head.time, label, head.os, `from ${head.source}`].filter(Boolean).join(" · ");
     const facts = head.facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
-    const notes = [...app.page.notes, ...app.page.folded, ...head.notes].map((note) =>
+    const notes = [...app.unknown, ...app.page.notes, ...app.page.folded, ...head.notes].map((note) =>
       h("p", { class: "note" }, note),
     );
     host.replaceChildren(
@@ -29,12 +32,40 @@ function mountHead(host, app) {
   }
   update();
   app.state.subscribe(["snapshot"], update);
-  document.querySelector("#changed dd")?.append(" ", makeLink(app, "diff", "See what changed"));
+  mountChanged(document.getElementById("changed"), app);
 }
 
-function nameSnapshot(head) {
-  const pid = head.pid === null ? "" : ` (pid ${head.pid})`;
-  return `${head.process ?? "unknown process"}${pid}${head.host ? ` on ${head.host}` : ""}`;
+/** Choose the sentence on top: what is about all processes stays, whichever is shown. */
+function chooseSentence({ page }, snapshot) {
+  if (snapshot.id === page.shown || page.near !== null || page.roles !== null) return page.says;
+  return page.rooms.length > 0 ? `${nameProcess(snapshot)}: ${snapshot.says}` : snapshot.says;
+}
+
+function tellShown({ page }, snapshot) {
+  const place = `snapshot ${snapshot.id + 1} of ${formatCount(page.snapshots.length)}`;
+  return `${nameProcess(snapshot)}, ${place}, one of ${formatCount(page.rooms.length)} processes: ${snapshot.says}`;
+}
+
+/** Tell in the head what changed between the two that are compared. */
+function mountChanged(host, app) {
+  if (host === null) return;
+  const told = host.querySelector(".told");
+  host.querySelector("dd").append(" ", makeLink(app, "diff", "See what changed"));
+  let last = null;
+  async function update() {
+    const pair = choosePair(app);
+    last = String(pair);
+    const diff = pair === null ? null : await findDiff(app, pair);
+    if (last === String(pair)) told.textContent = diff === null ? tellAlone(app) : tellChanged(app, diff);
+  }
+  app.state.subscribe(["snapshot", "diff"], update);
+  update();
+}
+
+function tellChanged(app, { a, b, changed, moved }) {
+  const { snapshots } = app.page;
+  const ends = snapshots.length > 2 ? `from ${a + 1} to ${b + 1}: ` : "";
+  return `${tellWhose(app, snapshots[b])}${ends}${changed}${moved ? `; most: ${moved}` : ""}`;
 }
 
 function listMissing(missing) {
@@ -101,9 +132,9 @@ function makePicker(app) {
   const { snapshots } = app.page;
   if (snapshots.length < 2) return null;
   const choices = listMoments(app).map((text, id) => [String(id), text.replace(":", ` of ${snapshots.length}:`)]);
-  const select = makeSelect("Snapshot", choices, (value) => app.state.set({ snapshot: Number(value) }));
+  const select = makeSelect("Snapshot", choices, (value) => chooseSnapshot(app, Number(value)));
   const step = (by) =>
-    app.state.set({ snapshot: Math.min(snapshots.length - 1, Math.max(0, app.snapshot().id + by)) });
+    chooseSnapshot(app, Math.min(snapshots.length - 1, Math.max(0, app.snapshot().id + by)));
   const before = makeButton("‹", "Snapshot before ( [ )", () => step(-1));
   const after = makeButton("›", "Snapshot after ( ] )", () => step(1));
   const element = h("span", { class: "picker" }, before, select, after);
@@ -115,7 +146,10 @@ function listMoments({ page }) {
   const names = page.snapshots.map(({ head }) => `${clipText(head.process ?? "unknown process")}${head.pid === null ? "" : ` (${head.pid})`}`);
   const isOne = new Set(names).size === 1;
   const whose = ({ id, label }) => (isOne ? "" : `${names[id]}, ${clipText(takeLastPart(label))}, `);
-  return page.snapshots.map((each) => `${each.id + 1}: ${whose(each)}${shortenTime(each.head.time)}`);
+  const times = page.snapshots.map(({ head }, id) => names[id] + head.time);
+  const isAlike = new Set(times).size < times.length; // less than a second apart: to the millisecond
+  const when = ({ head }) => shortenTime(isAlike && head.time_ns !== null ? formatMoment(head.time_ns) : head.time);
+  return page.snapshots.map((each) => `${each.id + 1}: ${whose(each)}${when(each)}`);
 }
 
 /** Shorten a time for a list of choices: all of them are UTC. */

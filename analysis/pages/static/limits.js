@@ -64,7 +64,7 @@ function drawMeter({ limit, used, maximum }) {
   const share = Math.min(1, Number(used) / Number(maximum));
   const fill = h("span", { class: share >= NEAR_LIMIT ? "near" : "" });
   fill.style.setProperty("width", `${share * 100}%`);
-  const text = formatShare(used, maximum);
+  const text = formatUsed(used, maximum);
   return h(
     "span",
     { class: "meter-row" },

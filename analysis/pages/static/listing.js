@@ -89,7 +89,7 @@ const EXTRA_WIDTHS = { type: 3.5, type_a: 3.5, type_b: 3.5, word: 4 };
 const PLAIN_NUMBERS = new Set(["pid", "ppid", "tid", "uid", "timestamp", "machine", "elf_class"]);
 
 function chooseUnit({ name, unit }) {
-  if (PLAIN_NUMBERS.has(name)) return "plain";
+  if (PLAIN_NUMBERS.has(name.replace(/_[ab]$/, ""))) return "plain";
   return unit === "bytes" && name.endsWith("_delta") ? "delta" : unit;
 }
 

@@ -84,21 +84,31 @@ function mountSnapshotList(host, app, { name, label, address, main }) {
   return { load };
 }
 
+/** The columns that answer come first: on a narrow screen the others are a scroll away. */
 const ROLE_COLUMNS = [
-  "word",
   "name",
-  "pid_a",
+  "pss_delta",
+  "private_delta",
+  "word",
   "pid_b",
+  "pid_a",
   "instances_a",
   "instances_b",
   "pss_a",
   "pss_b",
-  "pss_delta",
   "uss_delta",
-  "private_delta",
   "match",
   "command",
 ];
+
+/** Find a process of a role that several have: the largest of its name, by private memory. */
+function findOfRole({ rooms, snapshots, pairs }, rows, row) {
+  const isOther = (id) => !pairs.some((pair) => pair.includes(id));
+  const named = rooms.filter(({ snapshot }) => isOther(snapshot) && snapshots[snapshot].head.process === rows.column("name")[row]);
+  const found = named.map(({ snapshot }) => snapshots[snapshot]).sort((a, b) => Number(b.totals.private ?? 0) - Number(a.totals.private ?? 0));
+  if (found.length > 1) announce(`One of ${formatCount(found.length)} processes of this role: ${nameProcess(found[0])}`);
+  return found[0];
+}
 
 /** Show how the processes of two captures changed, role by role; a row with a snapshot on this page shows it. */
 function mountRoles(host, app) {
@@ -108,8 +118,8 @@ function mountRoles(host, app) {
   for (const column of rows.columns) if (/_[ab]$/.test(column.name)) fill[column.name] = fillSide(column);
   const onSelect = (row) => {
     const label = rows.column("snapshot_b")[row] ?? rows.column("snapshot_a")[row];
-    const found = app.page.snapshots.find((snapshot) => snapshot.label === label);
-    if (found) app.state.set({ snapshot: found.id });
+    const found = app.page.snapshots.find((snapshot) => snapshot.label === label) ?? findOfRole(app.page, rows, row);
+    if (found) chooseSnapshot(app, found.id);
   };
   const list = mountList(host, app, rows, { label: "Processes by role", main: ROLE_COLUMNS, fill, onSelect });
   app.state.subscribe(["unit", "all"], () => list.update());

@@ -31,10 +31,13 @@ async function startPage() {
 
 function makeApp(page) {
   const state = new State();
+  const unknown = dropUnknown(state, page);
   const lists = new Map();
   return {
     page,
     state,
+    /** Sentences about what the link asks for and the page does not have. */
+    unknown,
     /** Return the snapshot that is shown. */
     snapshot: () => page.snapshots[state.get("snapshot") ?? page.shown] ?? page.snapshots[page.shown],
     /** Return a promise of the lists of a snapshot by its id; null where the page keeps none. */
@@ -45,6 +48,18 @@ function makeApp(page) {
     /** Return the meaning of a column. */
     define: (table, column) => defineColumn(page.definitions, table, column),
   };
+}
+
+/** Take back choices of the link that nothing on the page stands for; say so. */
+function dropUnknown(state, page) {
+  const [type, unit] = [state.get("type"), state.get("unit")];
+  const wrong = {};
+  if (type !== null && !page.types.includes(type)) wrong.type = type;
+  if (unit !== null && !UNIT_CHOICES.some(([name]) => name === unit)) wrong.unit = unit;
+  const said = Object.entries(wrong).map(([kind, name]) => `no ${kind} is called ${clipText(name)}`);
+  if (said.length === 0) return [];
+  state.set(Object.fromEntries(Object.keys(wrong).map((kind) => [kind, null])));
+  return [`The link asks for what this page does not have: ${said.join(", ")}. That part of it is ignored.`];
 }
 
 function defineColumn(definitions, table, column) {
@@ -111,7 +126,7 @@ function listenKeys(app) {
 
 function stepSnapshot(app, by) {
   const next = app.snapshot().id + by;
-  if (next >= 0 && next < app.page.snapshots.length) app.state.set({ snapshot: next });
+  if (next >= 0 && next < app.page.snapshots.length) chooseSnapshot(app, next);
 }
 
 function goToSection(app) {

@@ -100,7 +100,7 @@ function drawCurve(lists, window, unit) {
   const rows = Array.from({ length: requests.rows }, (_, row) => requests.row(row)).filter((row) => row.window === name);
   if (rows.length < 2) return null;
   const title = "Free space that a request cannot use, U(S)";
-  const about = h("p", { class: "about" }, "0: all free space serves requests of size S; 1: none of it does.");
+  const about = h("p", { class: "about" }, "0: all free space lies in holes with room for a request of size S; 1: none of it does. A limit may stop a request before: see Limits and room.");
   const body = rows.map((row) =>
     h(
       "tr",

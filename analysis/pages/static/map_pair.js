@@ -22,21 +22,27 @@ function mountMapPair(host, app) {
   let views = [];
   async function update() {
     const pair = choosePair(app);
-    if (pair.join("-") === shown) return;
-    shown = pair.join("-");
+    if (String(pair?.join("-")) === shown) return;
+    shown = String(pair?.join("-"));
+    if (pair === null) {
+      for (const view of views) view.close();
+      views = [];
+      place.replaceChildren();
+      return;
+    }
     const [diff, ...lists] = await Promise.all([findDiff(app, pair), ...pair.map((id) => app.lists(id))]);
-    if (choosePair(app).join("-") !== pair.join("-")) return;
+    if (String(choosePair(app)?.join("-")) !== pair.join("-")) return;
     for (const view of views) view.close();
     views = drawMapPair(place, app, diff, lists);
   }
-  app.state.subscribe(["diff"], update);
+  app.state.subscribe(["diff", "snapshot"], update);
   update();
 }
 
 /** Draw the maps of a comparison, or say why there are none; returns those that were drawn. */
 function drawMapPair(place, app, diff, lists) {
   const pair = [diff.a, diff.b];
-  place.replaceChildren(h("h3", {}, "Both maps"));
+  place.replaceChildren(h("h3", {}, `Both maps: ${diff.a + 1} before, ${diff.b + 1} after`));
   const lacking = pair.filter((_, side) => !lists[side]?.regions?.rows);
   if (lacking.length > 0) {
     const which = lacking.map((id) => String(id + 1)).join(" and ");
@@ -125,7 +131,7 @@ function makePairMap(place, app, pair, heights, label, side) {
     heights,
     rows: PAIR_ROWS,
     label: `${label}: arrow keys go from region to region, Enter selects`,
-    choose: (address, track) => app.state.set({ snapshot: pair[side ?? track], sel: address }),
+    choose: (address, track) => chooseSnapshot(app, pair[side ?? track], { sel: address }),
   });
   const zoom = (factor) => () => view.zoom(factor);
   const buttons = [

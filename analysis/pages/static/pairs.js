@@ -20,7 +20,7 @@ const COMPARED = [
   "thp",
 ];
 const PAIR_REASON = "the two summaries are subtracted";
-const PAIR_MOVERS = "allocations are matched by where they begin; `mmp diff` compares every range";
+const PAIR_MOVERS = "allocations are matched by where they begin; mmp diff compares every range";
 const MOST_MOVERS = 200;
 
 /** Return a promise of the comparison of two snapshots by their ids. */
@@ -33,7 +33,7 @@ async function subtractSnapshots(app, a, b) {
   const [before, after] = [app.page.snapshots[a], app.page.snapshots[b]];
   const types = subtractTypes(before.summary, after.summary);
   const tables = { totals: turnTotals(types), types };
-  const movers = isOneProcess(app.page, a, b) ? compareLists(await app.lists(a), await app.lists(b)) : null;
+  const movers = isOneProcess(app.page, a, b) ? compareLists(await app.lists(a), await app.lists(b), types) : null;
   if (movers !== null) tables.joined = movers;
   const reason = movers === null ? PAIR_REASON : `${PAIR_REASON}, ${PAIR_MOVERS}`;
   const mappings = [before.mappings, after.mappings];
@@ -41,6 +41,8 @@ async function subtractSnapshots(app, a, b) {
     a,
     b,
     says: null,
+    changed: tellChanges(types),
+    moved: "",
     mode: "summaries",
     mode_reason: reason,
     metric: "private",
@@ -55,16 +57,17 @@ function isOneProcess(page, a, b) {
 }
 
 /** Compare the allocations of two lists by their first address; null where one is not kept whole. */
-function compareLists(before, after) {
+function compareLists(before, after, types) {
   const isWhole = (lists) => lists?.allocations && lists.folded.length === 0;
   if (!isWhole(before) || !isWhole(after)) return null;
   const names = COMPARED.filter((name) => before.allocations.has(name) && after.allocations.has(name));
   const rows = pairAllocations(before.allocations, after.allocations)
     .map((pair) => describeChange(pair, before.allocations, after.allocations, names))
     .filter((row) => row.word !== "same");
+  rows.push(...describePageTables(types, names));
   const weigh = (row) =>
     Math.abs(Number(row.private_delta ?? 0)) || Math.abs(Number(row.size_delta ?? 0)) / 2 ** 40;
-  rows.sort((a, b) => weigh(b) - weigh(a) || compareExact(a.address, b.address));
+  rows.sort((a, b) => weigh(b) - weigh(a) || compareExact(a.address ?? -1, b.address ?? -1));
   if (rows.length > MOST_MOVERS) rows.push(foldChanges(rows.splice(MOST_MOVERS), names));
   return tabulateChanges(rows, names, after.allocations);
 }
@@ -87,6 +90,15 @@ function describeChange([a, b], before, after, names) {
   const row = { word: nameChange(old, now, names), type, address, was, protection, details };
   for (const name of names) row[`${name}_delta`] = subtractExact(now ? now[name] : 0, old ? old[name] : 0);
   return row;
+}
+
+/** Describe how the page tables changed, which no allocation holds. */
+function describePageTables(types, names) {
+  const row = types.column("type").indexOf("Page Table");
+  const changes = Object.fromEntries(names.map((name) => [`${name}_delta`, row < 0 ? null : types.column(`${name}_delta`)[row]]));
+  const size = changes.size_delta ?? 0;
+  if (row < 0 || size === 0) return [];
+  return [{ word: size > 0 ? "grown" : "shrunk", type: "Page Table", address: null, was: null, protection: null, details: "Page Table", ...changes }];
 }
 
 function nameChange(old, now, names) {
@@ -113,7 +125,7 @@ function foldChanges(rows, names) {
 }
 
 function tabulateChanges(rows, names, described) {
-  const text = (name) => ({ name, title: name[0].toUpperCase() + name.slice(1), unit: "text" });
+  const text = (name) => ({ name, title: name === "word" ? "Change" : name[0].toUpperCase() + name.slice(1), unit: "text" });
   const deltas = names.map((name) => ({
     name: `${name}_delta`,
     title: described.columns.find((column) => column.name === name).title,

@@ -4,6 +4,8 @@
 const FIRST_REQUEST = "200 MiB";
 const REQUEST = /^(?:(0x[0-9a-f]+)|([0-9]+)(?:\.([0-9]+))? *([kmgt]?)(?:i?b|bytes?)?)$/i;
 const SHIFTS = { "": 0n, k: 10n, m: 20n, g: 30n, t: 40n };
+const LARGEST_REQUEST = 1n << 63n;
+const MOST_NAMED = 3;
 const OUTCOME_MARKS = { fits: "✓", "does not fit": "✗", "cannot tell": "?" };
 
 /** Read a size as `mmp` does, every unit binary: 200M, 64 KiB, 1.5G, 0x1000. Returns a BigInt, null for no size. */
@@ -23,14 +25,15 @@ function findStep(table, size, page) {
 }
 
 /** Make the outcome of a request, with its mark. */
-function makeOutcome(outcome) {
+function makeOutcome(outcome, text = outcome) {
   const kind = `outcome ${outcome.replaceAll(" ", "-")}`;
-  return h("span", { class: kind }, `${OUTCOME_MARKS[outcome] ?? ""} ${outcome}`);
+  return h("span", { class: kind }, `${OUTCOME_MARKS[outcome] ?? ""} ${text}`);
 }
 
 /** Put the question into the line of the head that tells of room; `load(lists)` answers it for a snapshot. */
 function mountRoom(host, app) {
   const told = host.querySelector(".told");
+  host.querySelector(".all")?.remove();
   const input = h("input", { type: "search", "aria-label": "Is there room for a request of", size: 9 });
   const answer = h("span", { role: "status", class: "answer" });
   const ask = h("label", {}, "Is there room for ", input);
@@ -45,20 +48,69 @@ function mountRoom(host, app) {
   return {
     load: (loaded) => {
       lists = loaded;
-      told.textContent = lists === null ? "this page keeps only the totals of this snapshot" : lists.says_room;
+      const said = lists === null ? "this page keeps only the totals of this snapshot" : lists.says_room;
+      told.textContent = tellWhose(app, app.snapshot()) + said;
       update();
     },
   };
 }
 
+/** Answer a request, for all processes where there are several; the answer repeats what was understood. */
 function answerRequest(app, lists, text) {
-  if (!lists?.room) return [];
   const size = parseSize(text);
+  const isEmpty = app.page.rooms.length === 0 && !lists?.room;
+  if (isEmpty) return [];
   if (size === null || size === 0n) return [h("span", { class: "muted" }, "write a size as in 64K, 200M or 1.5 GiB")];
+  if (size > LARGEST_REQUEST) return [h("span", { class: "muted" }, "more than 8 EiB cannot be asked for")];
+  if (app.page.rooms.length > 0) return answerForAll(app.page, size);
   const row = findStep(lists.room, size, app.snapshot().page_size);
-  if (row === null) return [h("span", { class: "muted" }, "more than 8 EiB cannot be asked for")];
-  const fits = row.outcome === "fits";
-  const left = row.available === null ? "" : ` ${fits ? "would take" : "leaves"} ${formatBytes(row.available)}`;
-  const why = fits ? "" : h("small", {}, ` (${row.reason})`);
-  return [makeOutcome(row.outcome), h("span", { title: row.reason ?? "" }, `${fits ? " nearest: " : ": "}${row.check}${left}`), why];
+  const [verb, many] = size < 1024n ? ["fit", "do not fit"] : ["fits", "does not fit"];
+  const said = row.outcome === "fits" ? verb : row.outcome === "does not fit" ? many : row.outcome;
+  return [makeOutcome(row.outcome, `${nameSize(size)} ${said}`), h("span", { title: row.reason ?? "" }, explainOutcome(row))];
+}
+
+/** Name a size that was typed: exact where a unit would round it. */
+function nameSize(size) {
+  return size < 1024n ? formatExact(Number(size)) : formatBytes(toPlain(size)).replace(".0 ", " ");
+}
+
+/** Say what decides an answer, and what that leaves. */
+function explainOutcome(row) {
+  if (row.outcome !== "fits") return `: ${tellLeft(row)}${row.reason ? ` (${row.reason})` : ""}`;
+  return row.available === null ? "" : `; the first to stop a larger one is ${tellLeft(row)}`;
+}
+
+/** Say in how many processes a request fits, each asked alone, and in which it does not, and why. */
+function answerForAll({ rooms, snapshots }, size) {
+  const groups = new Map();
+  let fits = 0;
+  for (const { snapshot, room } of rooms) {
+    const row = room === null ? null : findStep(room, size, snapshots[snapshot].page_size);
+    if (row?.outcome === "fits") {
+      fits += 1;
+      continue;
+    }
+    const key = `${row?.outcome === "does not fit" ? "not in" : "cannot tell for"}|${tellLeft(row)}`;
+    groups.set(key, [...(groups.get(key) ?? []), nameProcess(snapshots[snapshot])]);
+  }
+  const count = formatCount(rooms.length);
+  const many = fits === rooms.length ? `all ${count}` : fits ? `${formatCount(fits)} of ${count}` : `none of ${count}`;
+  const keys = [...groups.keys()].sort((a, b) => b.startsWith("not in") - a.startsWith("not in"));
+  const told = keys.map((key) => {
+    const [lead, why] = key.split("|");
+    return `; ${lead} ${nameSome(groups.get(key))}: ${why}`;
+  });
+  const outcome = keys.length === 0 ? "fits" : keys[0].startsWith("not in") ? "does not fit" : "cannot tell";
+  const verb = size < 1024n ? "fit" : "fits";
+  return [makeOutcome(outcome, `${nameSize(size)} ${verb} in ${many} processes`), h("span", {}, told.join(""))];
+}
+
+function tellLeft(row) {
+  if (row === null) return "its regions are not known";
+  return `${row.check}${row.available === null ? "" : `, ${formatBytes(row.available).replace(".0 ", " ")} left`}`;
+}
+
+function nameSome(names) {
+  const more = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${formatCount(more)} more` : ""}`;
 }

@@ -1,7 +1,7 @@
 /* What a reader has chosen. It is all in the fragment of the address, so that a link shows the same. */
 
 const STATE_KEYS = {
-  snapshot: { short: "s", read: readInteger, write: String },
+  snapshot: { short: "s", read: readNumber, write: writeNumber },
   type: { short: "type", read: readText, write: String },
   find: { short: "find", read: readText, write: String },
   sel: { short: "sel", read: readHex, write: (value) => value.toString(16) },
@@ -9,7 +9,7 @@ const STATE_KEYS = {
   free: { short: "free", read: readFlag, write: () => "1" },
   all: { short: "all", read: readFlag, write: () => "1" },
   unit: { short: "unit", read: readText, write: String },
-  diff: { short: "diff", read: readPair, write: (value) => value.join("-") },
+  diff: { short: "diff", read: readPair, write: (value) => value.map(writeNumber).join("-") },
   list: { short: "list", read: readText, write: String },
   map: { short: "map", read: readText, write: String },
   time: { short: "time", read: readText, write: String },
@@ -19,8 +19,13 @@ const STATE_KEYS = {
 const LONGEST_CHOICE = 1000;
 const WRITE_AFTER_MS = 150;
 
-function readInteger(text) {
-  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+/** Read the number of a snapshot as the page writes it, from 1 on; its id counts from 0. */
+function readNumber(text) {
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) - 1 : null;
+}
+
+function writeNumber(id) {
+  return String(id + 1);
 }
 
 function readText(text) {
@@ -36,8 +41,8 @@ function readFlag(text) {
 }
 
 function readPair(text) {
-  const found = /^(\d{1,9})-(\d{1,9})$/.exec(text);
-  return found === null ? null : [Number(found[1]), Number(found[2])];
+  const pair = text.split("-").map(readNumber);
+  return pair.length !== 2 || pair.includes(null) ? null : pair;
 }
 
 /** Return the choices that a fragment tells; what it does not tell, or tells wrongly, is null. */

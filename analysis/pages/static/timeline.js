@@ -23,9 +23,10 @@ function mountTimeline(host, app) {
 
 class TimelineView {
   #app;
-  #number = 0;
+  #number = -1;
   #metric = null;
-  #series = null;
+  #every = null;
+  #series = null; // what is drawn of it: one type alone, where one is chosen
   #at = null;
   #anchor = null;
   #held = null;
@@ -50,22 +51,18 @@ class TimelineView {
     this.chart = new TimelineChart(this.stage);
     this.#listen();
     this.#choose();
-    app.state.subscribe(["time", "unit"], () => this.#choose());
-    app.state.subscribe(["snapshot", "diff"], () => this.#mark());
+    app.state.subscribe(["time", "unit", "type"], () => this.#choose());
+    app.state.subscribe(["snapshot", "diff"], () => (this.#findNumber() === this.#number ? this.#mark() : this.#choose()));
   }
 
   #makeTools() {
     const { timelines } = this.#app.page;
-    this.metric = makeSelect("Figure", [], (value) => this.#set(this.#number, value));
-    const choices = timelines.map(({ title, snapshots }, number) => [String(number), `${number + 1}: ${title}, ${formatCount(snapshots.length)} snapshots`]);
-    this.which = makeSelect("Process", choices, (value) => this.#set(Number(value), null));
-    this.which.hidden = timelines.length < 2;
+    this.metric = makeSelect("Figure", [], (value) => this.#app.state.set({ time: value }));
+    const name = (snapshots) => nameProcess(this.#app.page.snapshots[snapshots.at(-1)]);
+    const choices = timelines.map(({ snapshots }, number) => [String(number), `${name(snapshots)}, ${formatCount(snapshots.length)} snapshots`]);
+    this.which = makeSelect("Process", choices, (value) => chooseSnapshot(this.#app, timelines[Number(value)].snapshots.at(-1)));
+    this.which.hidden = timelines.length < 2 && this.#app.page.rooms.length === 0;
     this.tools = h("div", { class: "tools" }, this.which, this.metric);
-  }
-
-  #set(number, metric) {
-    const time = `${number}.${metric ?? this.#defaultMetric(number)}`;
-    this.#app.state.set({ time });
   }
 
   get #timeline() {
@@ -90,21 +87,26 @@ class TimelineView {
     return known.includes(judged) ? judged : (known[0] ?? TIME_METRICS[0][0]);
   }
 
-  #defaultNumber() {
-    const { page } = this.#app;
-    const found = page.timelines.findIndex(({ snapshots }) => snapshots.includes(page.shown));
-    return Math.max(found, 0);
+  /** Return the number of the timeline of the process that is shown, -1 where there is none. */
+  #findNumber() {
+    return findTimeline(this.#app.page, this.#app.snapshot().id);
   }
 
   #choose() {
-    const { page, state } = this.#app;
-    const [, number, metric] = /^(\d{1,6})\.([a-z_]{1,20})$/.exec(state.get("time") ?? "") ?? [];
-    this.#number = number !== undefined && Number(number) < page.timelines.length ? Number(number) : this.#defaultNumber();
+    this.#number = this.#findNumber();
+    this.which.value = String(this.#number);
+    const isThere = this.#number >= 0;
+    for (const part of [this.metric, this.stage, this.readout, this.legend]) part.hidden = !isThere;
+    if (!isThere) {
+      this.verdict.hidden = true;
+      this.more.replaceChildren(h("p", { class: "note" }, `${tellWhose(this.#app, this.#app.snapshot())}one snapshot of it here: no timeline`));
+      return;
+    }
+    const [, metric] = /^(?:\d{1,6}\.)?([a-z_]{1,20})$/.exec(this.#app.state.get("time") ?? "") ?? [];
     const known = this.#listMetrics(this.#number);
     this.#metric = known.some(([name]) => name === metric) ? metric : this.#defaultMetric(this.#number);
     this.metric.replaceChildren(...known.map(([value, text]) => h("option", { value }, text)));
     this.metric.value = this.#metric;
-    this.which.value = String(this.#number);
     this.#draw();
   }
 
@@ -112,17 +114,18 @@ class TimelineView {
     const { page } = this.#app;
     const { snapshots, seconds, clock } = this.#timeline;
     const isTime = seconds !== null && seconds.at(-1) > 0;
-    this.#series = readSeries(page, this.#timeline, this.#metric);
+    this.#every = readSeries(page, this.#timeline, this.#metric);
+    this.#series = keepType(this.#every, this.#app.state.get("type"));
     const x = isTime ? seconds : snapshots.map((_, at) => at);
     const total = this.#trendRow("total", "Total");
-    this.verdict.textContent = this.#trend?.sentence ?? "";
+    this.verdict.textContent = this.#tellVerdict();
     this.verdict.hidden = this.#trend === null;
     const types = this.#series.types;
     this.chart.show({
       x,
       isTime,
       series: this.#series,
-      limits: this.#listLimits(),
+      limits: this.#series.alone === null ? this.#listLimits() : [],
       fits: isTime ? this.#fitAll(x, total) : [],
       plateau: isTime ? (total?.plateau_s ?? null) : null,
       verdicts: new Map(types.map((type) => [type, this.#trendRow("type", type)?.verdict])),
@@ -135,13 +138,22 @@ class TimelineView {
     this.more.replaceChildren(...this.#explain(clock));
   }
 
+  /** Tell the verdict, of which process where there are several, and of which figure where another is drawn. */
+  #tellVerdict() {
+    const trend = this.#trend;
+    if (trend === null) return "";
+    const judged = TIME_METRICS.find(([name]) => name === trend.metric)?.[1] ?? trend.metric.replaceAll("_", " ");
+    const other = trend.metric === this.#metric ? "" : `Of ${judged}, not of ${this.#nameMetric()}, which is drawn: `;
+    return `${tellWhose(this.#app, this.#app.snapshot())}${other}${trend.sentence}`;
+  }
+
   /** Return the fitted lines: of the total, and of each type that moves; `number` is its place, null for the total. */
   #fitAll(x, total) {
-    const { types, values, totals } = this.#series;
-    const rows = [[total, totals, null], ...types.map((type, number) => [this.#trendRow("type", type), values[number], number])];
+    const { types, values, totals, alone } = this.#series;
+    const rows = [...(alone === null ? [[total, totals, null]] : []), ...types.map((type, number) => [this.#trendRow("type", type), values[number], number])];
     return rows.flatMap(([row, known, number]) => {
       const fit = row === null ? null : fitLine(row, x, known);
-      return fit === null ? [] : [{ ...fit, number }];
+      return fit === null ? [] : [{ ...fit, number, label: alone === null ? (number === null ? fit.text : "") : `${alone} ${fit.text}` }];
     });
   }
 
@@ -193,6 +205,11 @@ class TimelineView {
     return TIME_METRICS.find(([name]) => name === this.#metric)[1];
   }
 
+  #nameDrawn() {
+    const { alone } = this.#series;
+    return alone === null ? this.#nameMetric() : `${alone}, ${this.#nameMetric()}`;
+  }
+
   #describe(at) {
     const { page } = this.#app;
     const { snapshots, seconds } = this.#timeline;
@@ -200,14 +217,14 @@ class TimelineView {
     const after = seconds === null ? "" : `, ${formatSeconds(seconds[at])} after the first`;
     const lists = snapshot.has_lists ? "" : " This page keeps only its sums.";
     const total = this.#series.totals[at];
-    return [`${snapshots[at] + 1}: ${snapshot.head.time}${after}. ${this.#nameMetric()} `, h("b", { title: formatExact(total) }, formatBytes(total)), `.${lists}`];
+    return [`${snapshots[at] + 1}: ${snapshot.head.time}${after}. ${this.#nameDrawn()} `, h("b", { title: formatExact(total) }, formatBytes(total)), `.${lists}`];
   }
 
   #describePair([from, to]) {
     const { snapshots } = this.#timeline;
     const delta = subtractExact(this.#series.totals[to], this.#series.totals[from]);
     const see = makeButton("See what changed", "Go to the comparison of these two", () => this.#goToDiff());
-    const words = `From ${snapshots[from] + 1} to ${snapshots[to] + 1}: ${this.#nameMetric()} `;
+    const words = `From ${snapshots[from] + 1} to ${snapshots[to] + 1}: ${this.#nameDrawn()} `;
     const isSet = this.#anchor === null;
     return [words, h("b", {}, formatChange(delta, (value) => formatBytes(value))), ". ", isSet ? see : ""];
   }
@@ -218,13 +235,18 @@ class TimelineView {
   }
 
   #drawLegend(at) {
-    const { types, values } = this.#series;
+    const { types, values } = this.#every;
+    const chosen = this.#app.state.get("type");
     const entries = types.map((type, number) => {
       const row = this.#trendRow("type", type);
       const isTold = row !== null && row.verdict !== "flat" && row.slope !== null;
       const slope = isTold ? h("small", { title: row.reason }, ` ${VERDICT_SIGNS[row.verdict]} ${formatSlope(row)}`) : null;
       const value = at < 0 ? null : values[number][at];
-      return h("span", {}, makeMark(type), ` ${type} `, h("b", { title: formatExact(value) }, formatBytes(value)), slope);
+      const title = type === chosen ? "Show all types" : `Show ${type} alone`;
+      const button = makeButton("", title, () => toggleType(this.#app, type), { class: `type${type === chosen ? " chosen" : ""}` });
+      button.replaceChildren(makeMark(type), ` ${type} `, h("b", { title: formatExact(value) }, formatBytes(value)), slope ?? "");
+      button.setAttribute("aria-pressed", String(type === chosen));
+      return button;
     });
     this.legend.replaceChildren(...entries);
   }
@@ -283,7 +305,7 @@ class TimelineView {
   }
 
   #show(at) {
-    this.#app.state.set({ snapshot: this.#timeline.snapshots[at] });
+    chooseSnapshot(this.#app, this.#timeline.snapshots[at]);
     announce(`Showing snapshot ${this.#timeline.snapshots[at] + 1}`);
   }
 

@@ -24,6 +24,13 @@ function readSeries(page, timeline, metric) {
   return { types: shown.map(([type]) => type), values: shown.map(([, values]) => values), totals };
 }
 
+/** Keep one type of series, as if it were all there is; all of them where none is chosen, or it is not among them. */
+function keepType(series, type) {
+  const at = series.types.indexOf(type);
+  if (at < 0) return { ...series, alone: null };
+  return { types: [type], values: [series.values[at]], totals: series.values[at], alone: type };
+}
+
 function readCell(summary, type, metric) {
   const row = summary.column("type").indexOf(type);
   return row < 0 || !summary.has(metric) ? null : summary.number(metric, row);
@@ -67,7 +74,7 @@ class TimelineChart {
     addEventListener("themechange", () => this.#draw());
   }
 
-  /** Show series: `x` places, `isTime`, `series`, `limits` ([{name, value}]), `fits` ([{slope, offset, from, text, number}]),
+  /** Show series: `x` places, `isTime`, `series`, `limits` ([{name, value}]), `fits` ([{slope, offset, from, label, number}]),
       `verdicts` by type, `kept` (places of snapshots that have lists), `plateau`. */
   show(shown) {
     this.#shown = shown;
@@ -199,8 +206,9 @@ class TimelineChart {
     for (const fit of fits) this.#drawFit(plot, pen, fit);
   }
 
-  /** Draw a fitted line: of a type upon what lies below its area. That of the total is labelled; types are in the legend. */
-  #drawFit(plot, pen, { from, offset, slope, text, number }) {
+  /** Draw a fitted line: of a type upon what lies below its area. One that stands alone has a label, that of the total
+      too; the others are in the legend. */
+  #drawFit(plot, pen, { from, offset, slope, label, number }) {
     const ratio = devicePixelRatio || 1;
     const { x } = this.#shown;
     const below = number ? this.stacked[number - 1] : null;
@@ -210,9 +218,9 @@ class TimelineChart {
     });
     if (points.length < 2) return;
     this.#drawLine(pen, points, this.colors.ink, number === null ? [6, 4] : [2, 3], number === null ? 1.5 : 1);
-    if (number !== null) return;
+    if (!label) return;
     const [middle, high] = [0, 1].map((side) => (points[0][side] + points.at(-1)[side]) / 2);
-    this.#drawText(pen, text, middle, high - 14 * ratio, "center");
+    this.#drawText(pen, label, middle, high - 14 * ratio, "center");
   }
 
   #drawLimit(plot, pen, { name, value }) {

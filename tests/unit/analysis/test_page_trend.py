@@ -56,7 +56,7 @@ def test_what_grows_is_shown_before_what_is_longer(tmp_path: Path) -> None:
     page = read_page(run_mmp("report", flat, grown).out).page
     shown = page["snapshots"][page["shown"]]
     assert shown["head"]["pid"] == 6
-    assert page["says"].startswith("growing")
+    assert page["says"].startswith("server (pid 6): growing")
     assert [(each["a"], each["b"]) for each in page["diffs"]] == [(40, page["shown"])]
 
 
