@@ -32,6 +32,7 @@ _NAMESPACES = ("unshare", "--uts", "--mount", "--pid", "--fork", "--mount-proc",
 _PYTHON = "import os, sqlite3, ssl, threading; print(f'ready pid={os.getpid()}', flush=True); input()"
 
 
+_PLAIN, _REDACTED = "linux-python-v1.0.mmp", "linux-redacted-v1.0.mmp"
 _FIRST = "malloc_small file_map"
 _THEN = "reserve commit write file_read memfd_map memfd_write thread"
 
@@ -70,7 +71,7 @@ SAMPLES_MADE = (
         "ten holes in a full address space; the largest is 20 MiB, so 20 MiB fit and one page more does not",
     ),
     Sample(
-        "linux-python-v1.0.mmp",
+        _PLAIN,
         f'`python3 -c "{_PYTHON}"`',
         "many libraries; .bss that the kernel merged with what follows",
     ),
@@ -92,6 +93,11 @@ SAMPLES_MADE = (
         "linux-workers-b-v1.0.mmp",
         "the same program started again, and its children, after `worker 640`, six times, and `grow 4096`",
         "with the one before, what a diff of several processes says: all restarted, two workers more",
+    ),
+    Sample(
+        _REDACTED,
+        f"`mmp redact --rebase` of {_PLAIN}, under a key that is thrown away",
+        "what is left without names, and with addresses that tell nothing of the process",
     ),
     Sample(
         "windows-reserve-commit-v1.0.mmp",
@@ -146,6 +152,12 @@ def _collect_workers() -> None:
             os.wait()
 
 
+def _redact() -> None:
+    command = [sys.executable, "-m", "mmpscope.analysis", "redact", str(SAMPLES / _PLAIN), "--rebase"]
+    command += ["-o", str(SAMPLES / _REDACTED), "--force", "--quiet"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
 def _build_programs() -> None:
     DEMO.mkdir(parents=True, exist_ok=True)
     for source in sorted(PROGRAMS.glob("*.c")):
@@ -168,8 +180,9 @@ def _collect_all() -> None:
     _collect_workers()
     _collect_blocked("linux-arenas-v1.0.mmp", "./arenas")
     _collect_blocked("linux-fragmented-v1.0.mmp", "./fragmented")
-    _collect_blocked("linux-python-v1.0.mmp", "/usr/bin/python3", "-c", _PYTHON)
+    _collect_blocked(_PLAIN, "/usr/bin/python3", "-c", _PYTHON)
     _collect_blocked("linux-java-v1.0.mmp", "java", "-XX:+UseSerialGC", "-Xmx64m", "-cp", ".", "Blocked")
+    _redact()
 
 
 def _describe_machine() -> str:
