@@ -81,8 +81,8 @@ class StackTables:
             self._decoded[name] = Joined([part.snapshot.decode_raw(name) for part in self.stack.parts])
         return self._decoded[name]
 
-    def find_shared(self, name: str) -> pa.Table | None:
-        """Return None: tables are made here."""
+    def find_shared(self, name: str) -> None:
+        """Return None whatever the name: tables are made here."""
         del name
 
     @property

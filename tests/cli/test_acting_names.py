@@ -78,7 +78,7 @@ def _find_acting(text: str) -> set[str]:
 
 def _run(command: str, path: Path) -> Answer:
     word, *options = command.format(path=path).split("|")
-    return run_mmp(word, *(options or [path]))
+    return run_mmp(word, *(options or [str(path)]))
 
 
 COMMANDS = (

@@ -83,7 +83,17 @@ def test_another_build_gives_the_same_wheel(source: str, wheel: Path, sdist: Pat
     when = calendar.timegm((*zipfile.ZipFile(wheel).infolist()[0].date_time, 0, 0, 0))
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(when), "PYTHONHASHSEED": "7"}
     wanted = sdist if source == "sdist" else _copy_sources(tmp_path / "elsewhere")
-    command = [sys.executable, "-m", "uv", "build", "-q", "--wheel", "-o", tmp_path / "made", wanted]
+    command = [
+        sys.executable,
+        "-m",
+        "uv",
+        "build",
+        "-q",
+        "--wheel",
+        "-o",
+        str(tmp_path / "made"),
+        str(wanted),
+    ]
     subprocess.run(command, check=True, env=environment)
     assert (tmp_path / "made" / wheel.name).read_bytes() == wheel.read_bytes()
 

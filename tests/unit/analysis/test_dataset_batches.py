@@ -19,7 +19,6 @@ from mmpscope.analysis.schema import REGIONS
 from mmpscope.analysis.snapshot import LoadedSnapshot
 from mmpscope.analysis.stack_tables import StackTables
 from mmpscope.formats.errors import CorruptError, FormatError
-from mmpscope.formats.model import Capability
 from support.datasets import NOVEMBER_NS, ask_rows, build, read_plainly, write_run
 from support.loaded import load_table
 
@@ -71,7 +70,7 @@ def test_types_that_differ_between_builds_meet_in_sql(
         table = snapshot.regions
         place = table.column_names.index("Rss")
         changed = table.set_column(place, "Rss", pa.repeat(pa.scalar("many"), table.num_rows))
-        monkeypatch.setattr(type(snapshot), "regions", changed)
+        monkeypatch.setattr(snapshot, "regions", changed)
         return add(self, snapshots)
 
     with monkeypatch.context() as patched:
@@ -201,16 +200,16 @@ def test_a_damaged_column_costs_its_own_snapshot_alone(
     """What is made once for several is made for each where that fails, and the others are whole."""
     paths = [write_run(tmp_path / f"{pid}.mmp", pid=pid) for pid in (1, 2, 3)]
     whole = _batch(paths[0], paths[2])
-    list_own = LoadedSnapshot.list_capability
+    list_own = vars(LoadedSnapshot)["threads"].func
 
-    def fail(*_: object) -> list[Capability]:
+    def fail(*_: object) -> pa.Table:
         raise CorruptError("a column is damaged")
 
-    def fail_second(snapshot: LoadedSnapshot) -> list[Capability]:
+    def fail_second(snapshot: LoadedSnapshot) -> pa.Table:
         return fail() if snapshot.process["pid"] == 2 else list_own(snapshot)
 
     monkeypatch.setattr(StackTables, "list_all", fail)
-    monkeypatch.setattr(LoadedSnapshot, "list_capability", fail_second)
+    monkeypatch.setattr(LoadedSnapshot, "threads", property(fail_second))
     batch = _batch(*paths)
     assert [row.error is not None for row in batch.files] == [False, True, False]
     for name in ("captures", "regions", "names", "threads"):
