@@ -20,6 +20,7 @@ from mmpscope.analysis.pages.keeping import KeptLists, keep_lists
 from mmpscope.analysis.pages.processes import (
     choose_first,
     encode_room,
+    find_new,
     find_pairs,
     name_process,
     say_of_near_limits,
@@ -99,7 +100,8 @@ def build_page(
     pairs = [[each[0], each[-1]] for each in looked.numbers if len(each) > 1]
     if looked.rooms:
         pairs += [each for each in find_pairs(roles, looked.snapshots, texts) if each not in pairs]
-    shown = _choose_shown(looked, pairs, texts, are_new=sets is not None)
+    new = find_new(roles, looked.snapshots, texts)
+    shown = _choose_shown(looked, pairs, texts, new)
     pair: Sequence[int] | None = next((each for each in pairs if each[1] == shown), None)
     if pair is None and not looked.rooms:
         pair = _order_two(looked, read)
@@ -220,7 +222,7 @@ def _add_lists(lists: KeptLists, page: Page) -> None:
 
 
 def _choose_shown(
-    looked: _Looked, pairs: Sequence[Sequence[int]], texts: Sequence[str], *, are_new: bool
+    looked: _Looked, pairs: Sequence[Sequence[int]], texts: Sequence[str], new: set[int]
 ) -> int | None:
     """Choose the snapshot to open on: of the series that grows fastest, else of the process that grew most.
 
@@ -233,7 +235,7 @@ def _choose_shown(
         return fastest
     if looked.rooms:
         latest = [each["snapshot"] for each in looked.rooms]
-        return choose_first(looked.snapshots, latest, pairs, texts, are_new=are_new)
+        return choose_first(looked.snapshots, latest, pairs, texts, new)
     return pairs[0][1] if pairs else None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mmpscope.analysis.diffs.schema import NEW
 from mmpscope.analysis.errors import CannotTellError
 from mmpscope.analysis.fit_limits import DOES_NOT_FIT, FITS
 from mmpscope.analysis.pages.says import find_near_limit, measure_nearness, say_of_limits
@@ -22,6 +23,7 @@ __all__ = [
     "FIRST_REQUEST",
     "choose_first",
     "encode_room",
+    "find_new",
     "find_pairs",
     "name_process",
     "say_of_pair",
@@ -56,20 +58,28 @@ def find_pairs(roles: Roles | None, snapshots: Sequence[Snapshot], texts: Sequen
     return [[ids[a], ids[b]] for a, b in sides if a in ids and b in ids]
 
 
+def find_new(roles: Roles | None, snapshots: Sequence[Snapshot], texts: Sequence[str]) -> set[int]:
+    """Find the processes whose role there was not before, by the ids of their snapshots."""
+    if roles is None:
+        return set()
+    ids = {each["label"]: each["id"] for each in snapshots}
+    rows = list_rows(roles["rows"], texts)
+    return {ids[row["snapshot_b"]] for row in rows if row["word"] == NEW and row["snapshot_b"] in ids}
+
+
 def choose_first(
     snapshots: Sequence[Snapshot],
     latest: Sequence[int],
     pairs: Iterable[Sequence[int]],
     texts: Sequence[str],
-    *,
-    are_new: bool,
+    new: Collection[int] = (),
 ) -> int:
     """Choose the process to open on: what grew most by private memory, else by PSS, else is nearest a limit.
 
-    Ties go to the lowest pid. Where ``are_new``, a process without a snapshot before grew from nothing.
+    Ties go to the lowest pid. A process that is ``new`` grew from nothing.
     """
     before = {after: first for first, after in pairs}
-    known = [each for each in latest if each in before or are_new]
+    known = [each for each in latest if each in before or each in new]
     for figure in _GROWTH:
         grown = {each: _measure_growth(snapshots, before.get(each), each, figure) for each in known}
         if max(grown.values(), default=0) > 0:

@@ -153,7 +153,8 @@ def say_of_room(room: pa.Table | None, windows: pa.Table | None) -> str:
     if windows is None or why["check"] == HOLES:
         return said
     largest = show_size(windows["largest"][0].as_py())
-    return f"{said}; the address space does not bind: its largest free block has {largest}"
+    lead = "the address space does not bind: its" if why["outcome"] == DOES_NOT_FIT else "the"
+    return f"{said}; {lead} largest free block has {largest}"
 
 
 def _tell_change(rows: list[dict[str, Any]], metric: str) -> str:
