@@ -84,6 +84,7 @@ class StackTables:
     def find_shared(self, name: str) -> pa.Table | None:
         """Return None: tables are made here."""
         del name
+        return None
 
     @property
     def slot(self) -> Rows:

@@ -201,7 +201,7 @@ def test_a_damaged_column_costs_its_own_snapshot_alone(
     """What is made once for several is made for each where that fails, and the others are whole."""
     paths = [write_run(tmp_path / f"{pid}.mmp", pid=pid) for pid in (1, 2, 3)]
     whole = _batch(paths[0], paths[2])
-    list_own = LoadedSnapshot.list_capability
+    list_own = LoadedSnapshot.stated_capability.func
 
     def fail(*_: object) -> list[Capability]:
         raise CorruptError("a column is damaged")
@@ -210,7 +210,7 @@ def test_a_damaged_column_costs_its_own_snapshot_alone(
         return fail() if snapshot.process["pid"] == 2 else list_own(snapshot)
 
     monkeypatch.setattr(StackTables, "list_all", fail)
-    monkeypatch.setattr(LoadedSnapshot, "list_capability", fail_second)
+    monkeypatch.setattr(LoadedSnapshot, "stated_capability", property(fail_second))
     batch = _batch(*paths)
     assert [row.error is not None for row in batch.files] == [False, True, False]
     for name in ("captures", "regions", "names", "threads"):
