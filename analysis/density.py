@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LEAST_BYTES", "MOST_UNCHOSEN", "refuse_crowd"]
 
-MOST_UNCHOSEN = 500
+MOST_UNCHOSEN = 250
 """Snapshots that any input may have."""
-LEAST_BYTES = 2048
+LEAST_BYTES = 4096
 """A larger input may have one for each so many bytes: those of ours have 6 KiB and more, packed."""
 
 

@@ -84,6 +84,7 @@ class StackTables:
     def find_shared(self, name: str) -> None:
         """Return None whatever the name: tables are made here."""
         del name
+        return None
 
     @property
     def slot(self) -> Rows:

@@ -110,7 +110,8 @@ def test_no_cell_of_a_table_file_is_a_formula(table: str, planted: Path) -> None
     answer = run_mmp("export", *inputs, "-t", table, "--format", "csv")
     assert answer.code == 0, answer.err
     cells = [cell for row in csv.reader(io.StringIO(answer.out)) for cell in row if cell]
-    assert any("[2J" in cell for cell in cells)
+    assert cells
+    assert table in ("modules", "diff") or any("[2J" in cell for cell in cells)
     assert not [cell for cell in cells if cell[0] in "=@+\t\r"]
     assert not [cell for cell in cells if cell[0] == "-" and not re.fullmatch(r"-\d+(\.\d+)?", cell)]
 
