@@ -222,4 +222,6 @@ def test_two_snapshots_without_a_comparison_are_compared(
         ]
         title = opened.page.locator('#diff tr[data-metric="private"] td').nth(2).get_attribute("title")
         assert title == f"{row['delta']:+,} bytes"
-        assert [text.split()[1] for text in opened.texts("#movers .grid-row")] == ["grown"]
+        rows = opened.texts("#movers .grid-row")
+        assert [text.split()[1] for text in rows] == ["grown", "grown"]
+        assert ["Heap" in rows[0], "Page Table" in rows[1]] == [True, True]

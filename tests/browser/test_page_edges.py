@@ -22,7 +22,9 @@ pytestmark = pytest.mark.real
 
 _EDGES = (
     "all => all.filter(each => each.checkVisibility()).map(each => [each.scrollWidth > each.clientWidth + 2,"
-    " each.dataset.more ?? '', getComputedStyle(each, '::after').content])"
+    " each.dataset.more ?? '', each.matches('.grid')"
+    " ? (each.nextElementSibling.checkVisibility() ? 'scroll' : '')"
+    " : getComputedStyle(each, '::after').content])"
 )
 
 

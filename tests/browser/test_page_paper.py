@@ -30,11 +30,13 @@ def test_paper_has_the_verdict_and_no_word_for_the_mouse(browser: Browser, pair:
         assert "more columns" not in text
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= PAPER
         broken = (
-            "() => [...document.querySelectorAll('.plain th, .data th, .plain td.number')].filter(each =>"
-            " each.offsetParent && each.getClientRects().length && !each.textContent.trim().includes(' ')"
-            " && each.offsetHeight > 2.2 * parseFloat(getComputedStyle(each).lineHeight)).length"
+            "() => [...document.querySelectorAll('th, td.number')].filter(each => {"
+            " const range = document.createRange(); range.selectNodeContents(each);"
+            " const tops = new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 8)));"
+            " return each.offsetParent && !/[ -]/.test(each.textContent.trim()) && tops.size > 1;"
+            " }).map(each => each.textContent)"
         )
-        assert opened.page.evaluate(broken) == 0
+        assert opened.page.evaluate(broken) == []
 
 
 def test_what_answers_comes_first_on_a_narrow_screen(
