@@ -84,7 +84,6 @@ class StackTables:
     def find_shared(self, name: str) -> None:
         """Return None whatever the name: tables are made here."""
         del name
-        return None
 
     @property
     def slot(self) -> Rows:
