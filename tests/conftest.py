@@ -7,6 +7,7 @@ from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
+from support.turns import take_turn
 
 IN_CI = bool(os.environ.get("CI"))
 
@@ -31,6 +32,13 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped in CI, where nothing may be missing: {report.longrepr}"
     return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Let a test that measures time run alone."""
+    with take_turn(alone=item.get_closest_marker("alone") is not None):
+        return (yield)
 
 
 # A busy machine is no fault of a property: no deadline for an example, and the same examples in every CI run.

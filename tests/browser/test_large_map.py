@@ -14,7 +14,7 @@ from support.browser import open_report
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.alone]
 
 REGIONS = 60_000
 TRIES = 8

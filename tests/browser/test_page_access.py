@@ -16,7 +16,6 @@ pytestmark = pytest.mark.real
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 PAGES = {
-    "linux": ["linux-arenas-v1.0.mmp"],
     "windows": ["windows-wow64-v1.0.mmp"],
     "series": ["linux-leak-v1.0.mmp"],
     "pair": ["linux-reserve-commit-a-v1.0.mmp", "linux-reserve-commit-b-v1.0.mmp"],
@@ -63,7 +62,7 @@ def test_a_page_has_no_grave_finding(
         assert _list_findings(opened, axe) == []
 
 
-@pytest.mark.parametrize("names", [PAGES["windows"], PAGES["pair"]], ids=["windows", "pair"])
+@pytest.mark.parametrize("names", [PAGES["pair"]], ids=["pair"])
 def test_a_dark_page_has_no_pale_text(
     browser: Browser, report_of: Callable[..., Path], axe: str, names: list[str]
 ) -> None:
