@@ -16,7 +16,7 @@ from support.mmp_builder import MmpBuilder, column, table
 from support.mmp_command import PROGRAM
 
 _MEMORY = 512 << 20
-_ADDRESSES = 3 << 29
+_ADDRESSES = 4 << 30
 """What libraries reserve and never touch (threads of numpy, pools of pyarrow) is no memory."""
 _PROCESSOR_S = 10
 TINY = b"1000-2000 rw-p 00000000 00:00 0 \n\n"
@@ -51,7 +51,7 @@ def _write_series() -> bytes:
     builder.add_header()
     capture, number = builder.add_capture({}), 0
     same = column("uint", "const", value=4096)
-    while len(builder.data) < (1 << 20) - 4096:
+    while len(builder.data) < 900_000:  # the index comes behind
         tables = {"regions": table({"start": same, "size": same}, 1)}
         builder.add_snapshot({"tables": tables}, capture=capture, pid=1, time_ns=1 + number * 10**9)
         number += 1
@@ -95,7 +95,7 @@ def test_more_than_that_are_refused_in_one_sentence(name: str, tmp_path: Path) -
     assert b"Choose some, as in" in b" ".join(told.split())
     assert b"IN#0:%d" % MOST_UNCHOSEN in told
     assert b"a fault of ours" not in told
-    assert code == (0 if name == "compare" else 3)
+    assert code == 3
 
 
 @pytest.mark.parametrize("name", sorted(_OF_EACH))

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 from mmpscope.analysis.columns import RawColumns
-from mmpscope.analysis.freespace import Holes, find_snapshot_holes
+from mmpscope.analysis.freespace import Holes, list_holes
 from mmpscope.analysis.regions import SUMMED
 from mmpscope.analysis.schema import CAPABILITY, COUNTERS, GATE, MODULES, REGIONS, THREADS, Field
 from mmpscope.analysis.summary import sum_snapshot
 from mmpscope.analysis.type_sums import TypeSums, sum_regions
-from mmpscope.formats.model import Capture, Snapshot
+from mmpscope.formats.model import Capability, Capture, Snapshot
 
 if TYPE_CHECKING:
     from mmpscope.analysis import LoadedSnapshot
@@ -82,10 +82,15 @@ class _HandMade:
         """The same for numpy."""
         return RawColumns(self.regions)
 
+    @property
+    def stated_capability(self) -> list[Capability]:
+        """Its rows before they are a table."""
+        return [Capability(**row) for row in self.capability.to_pylist()]
+
     @cached_property
     def holes(self) -> Holes:
         """What is free."""
-        return find_snapshot_holes(cast("LoadedSnapshot", self))
+        return list_holes(cast("LoadedSnapshot", self))
 
     @cached_property
     def raw(self) -> Snapshot:
