@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "classify_ahead", "read_batches"]
 
 _TOGETHER, _MOST_REGIONS = 12, 1 << 15
-"""Snapshots, and regions, that are in memory at once; each may be a file that is open, of a thousand at most."""
+"""Snapshots, and regions, that are in memory at once; each may be a file that is open."""
 
 
 class Batch(NamedTuple):

@@ -33,6 +33,9 @@ COMMANDS = {
 _OF_EACH = {"info", "verify", "convert", "redact"}
 """Commands that read every snapshot, and ask nothing about its memory: they have no bound of snapshots."""
 
+_LONGER = {"report"}
+"""A page holds the lists of each: it takes longer, as docs/reliability.md says."""
+
 
 def _write_maps() -> bytes:
     return TINY * MOST_UNCHOSEN
@@ -78,7 +81,7 @@ def _run(command: str, content: Callable[[], bytes], folder: Path) -> tuple[int,
     return process.returncode, (folder / "said").read_bytes(), (folder / "errors").read_bytes()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - _LONGER))
 def test_as_many_as_are_answered_for_take_no_longer(name: str, tmp_path: Path) -> None:
     """A text of as many maps as are answered for unasked has its answer."""
     code, said, errors = _run(COMMANDS[name], _write_maps, tmp_path)
