@@ -66,7 +66,7 @@ def _check_tables(alone: Sequence[LoadedSnapshot], together: Sequence[LoadedSnap
 
 
 def test_samples_together_are_samples_alone() -> None:
-    """Of Linux all are stacked, a series of one process as well; what has columns of its own is left to itself.
+    """Of Linux all are stacked, a series of one process as well; what has other columns is left to itself.
 
     That is Windows, and the redacted sample, which lacks some.
     """
