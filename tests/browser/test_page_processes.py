@@ -27,8 +27,16 @@ FULL = "not in python (pid 1377): RLIMIT_AS, 32 KiB left"
 
 def _look(pid: int, heap_kib: int, time_s: float, rlimit: int | None = None) -> Look:
     facts = (("status", {"VmSize": heap_kib << 10, "VmPTE": 0}),)
-    who = {"pid": pid, "started": pid, "name": "python", "exe": f"/srv/{pid}"}
-    return Look(time_s, heap_kib, rlimit=rlimit, facts=facts, **who)  # type: ignore[arg-type]
+    return Look(
+        time_s,
+        heap_kib,
+        rlimit=rlimit,
+        facts=facts,
+        pid=pid,
+        started=pid,
+        name="python",
+        exe=f"/srv/{pid}",
+    )
 
 
 @pytest.fixture(scope="module")
