@@ -82,7 +82,7 @@ def answer(measured: Measured, choice: Choice, *, latest: bool = False) -> Answe
     taken = keep_latest(measures.captures) if latest else measures.captures
     earlier = measures.captures.num_rows - taken.num_rows
     compared = compare_measures(replace(measures, captures=taken), choice.sensitivity)
-    rows = keep_rows(compared.rows, choice.conditions)
+    rows = keep_rows(_order_by_file(compared.rows), choice.conditions)
     captures = rows.select([field.name for field in CAPTURES])
     groups = group_measures(replace(measures, captures=captures), choice.by)
     if choice.only_outliers:
@@ -97,6 +97,15 @@ def answer(measured: Measured, choice: Choice, *, latest: bool = False) -> Answe
         measured.errors,
         earlier,
     )
+
+
+def _order_by_file(rows: pa.Table) -> pa.Table:
+    """Put rows in the order of the names of their files.
+
+    A dataset has them in another than a folder, and rows that are equal in what is sorted by keep theirs.
+    """
+    files = pc.replace_substring_regex(_text(rows, "input"), r"#\d+$", "")
+    return rows.take(pc.sort_indices(pa.table({"file": files}), sort_keys=[("file", "ascending")]))  # stable
 
 
 def _text(table: pa.Table, column: str) -> pa.ChunkedArray:

@@ -208,3 +208,14 @@ def test_a_dataset_is_an_input(folder: Path) -> None:
     of_files, of_dataset = _read_json("good"), _read_json("set")
     assert of_dataset["groups"] == of_files["groups"]
     assert len(of_dataset["rows"]) == len(of_files["rows"])
+
+
+def test_equal_rows_come_in_one_order_from_files_and_from_a_dataset(tmp_path: Path) -> None:
+    """By the name of their file: a dataset has its snapshots in the order of their bytes' hashes."""
+    (tmp_path / "alike").mkdir()
+    for number in range(12):
+        write_run(tmp_path / "alike" / f"{number:02d}.mmp", (NOVEMBER_NS,), pid=5000 - number)
+    assert run_mmp("dataset", "build", tmp_path / "set", "--from", tmp_path / "alike").code == 0
+    of_files, of_dataset = _read_json(tmp_path / "alike"), _read_json(tmp_path / "set")
+    assert of_dataset["rows"] == of_files["rows"]
+    assert [row["pid"] for row in of_files["rows"]] == [5000 - number for number in range(12)]
