@@ -53,7 +53,7 @@ VMMAP_FORMATS = ("vmmap-xml", "vmmap-csv")
 """What VMMap saves: no extension stands for it, because .mmp and .csv are something else here."""
 
 _BINARY = {"parquet", "arrow"}
-_BATCH_ROWS = 65_536
+_BATCH_ROWS = 1024
 
 
 def check_extension(path: str, made: str, own: Collection[str], now: str) -> None:

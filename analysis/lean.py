@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-__all__ = ["go_lean"]
+__all__ = ["go_lean", "keep_little"]
 
 _NEW_OBJECTS = 200_000
 """Objects after which Python looks for circles, in place of 700."""
@@ -33,3 +33,13 @@ def go_lean() -> None:
     """
     sys.meta_path.insert(0, _NoPandas())
     gc.set_threshold(_NEW_OBJECTS)
+
+
+def keep_little() -> None:
+    """Have Arrow give back what it frees, in a process that takes in thousands of small tables.
+
+    Its own allocator keeps what they leave between them: 17 MiB more after 10,000 files, and no faster.
+    """
+    import pyarrow as pa
+
+    pa.set_memory_pool(pa.system_memory_pool())

@@ -25,6 +25,9 @@ __all__ = ["FileError", "Measured", "Measuring", "join_measured", "measure_batch
 _STACKED, _STACKED_ROWS = 64, 1 << 15
 """Snapshots, and regions, that are measured together at most: more gain nothing, and take memory."""
 
+_JOINED = 32
+"""Batches whose measures become one: each column of a batch takes more memory than its few values do."""
+
 _Faults = tuple[str, tuple[Fault, ...]]
 
 
@@ -122,12 +125,15 @@ class _Stack:
 
 def join_measured(outcomes: Iterable[Outcome[Measured]]) -> Measured:
     """Put what came of batches of files together, in order."""
-    measures, errors, faults = list[Measures](), list[FileError](), list[_Faults]()
+    joined, recent = list[Measures](), list[Measures]()
+    errors, faults = list[FileError](), list[_Faults]()
     for outcome in outcomes:
         if outcome.result is None:
             errors += [FileError(file.path, f"{file.path}: {outcome.error}") for file in outcome.files]
             continue
-        measures.append(outcome.result.measures)
+        recent.append(outcome.result.measures)
+        if len(recent) == _JOINED:
+            joined, recent = [*joined, join_measures(recent)], []
         errors += outcome.result.errors
         faults += outcome.result.faults
-    return Measured(join_measures(measures), tuple(errors), tuple(faults))
+    return Measured(join_measures([*joined, *recent]), tuple(errors), tuple(faults))

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 from mmpscope.analysis.bulk.files import BATCH_FILES, find_size, make_batches
 from mmpscope.analysis.bulk.pools import Pool, count_processors, open_cluster, open_processes
 from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.lean import keep_little
 from mmpscope.analysis.loading import InputFile
 from mmpscope.analysis.remote import is_uri
 from mmpscope.formats.errors import InputError
@@ -141,6 +142,7 @@ def _call(work: Callable[[Batch], Result], batch: Batch) -> Result:
     """Do the work in a worker: there are as many of these as processors, so that Arrow needs no threads."""
     import pyarrow as pa
 
+    keep_little()
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     return work(batch)

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["list_compared", "measure_inputs", "run"]
 
-_WANTED = ("captures", "summaries")
-
 
 @dataclass(frozen=True)
 class Question(Listing):
@@ -113,20 +111,23 @@ def measure_inputs(
     Damage that was survived is told on stderr. Raises as `list_inputs` and `run_files`.
     """
     from mmpscope.analysis.bulk.files import list_inputs
-    from mmpscope.analysis.bulk.measuring import Measuring, join_measured, measure_batch
+    from mmpscope.analysis.bulk.measuring import Measuring, join_measured
     from mmpscope.analysis.bulk.run import run_files
     from mmpscope.analysis.commands import warn_of_faults
+    from mmpscope.analysis.comparisons.gathering import WANTED, measure_compared
     from mmpscope.analysis.datasets.layout import split_datasets
+    from mmpscope.analysis.lean import keep_little
     from mmpscope.analysis.loading import load_rules
     from mmpscope.analysis.progress import follow
 
+    keep_little()
     manner, output = outlet
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
-    measuring = Measuring(_WANTED, reading.partial, tuple(rules), latest=True)
+    measuring = Measuring(WANTED, reading.partial, tuple(rules), latest=True)
     datasets, others = split_datasets(inputs, reading.rules)
     files = list_inputs(others)
     outcomes = run_files(
-        partial(measure_batch, measuring=measuring),
+        partial(measure_compared, measuring=measuring),
         files,
         workers=running.workers,
         scheduler=running.scheduler,
@@ -146,13 +147,12 @@ def _choose_snapshots(inputs: Sequence[str]) -> bool:
 
 
 def _read_datasets(names: Sequence[str]) -> Iterator[Outcome[Measured]]:
-    from mmpscope.analysis.bulk.measuring import Measured
     from mmpscope.analysis.bulk.run import Outcome
-    from mmpscope.analysis.datasets.reading import read_measures
+    from mmpscope.analysis.comparisons.gathering import read_compared
 
     for name in names:
-        for measures in read_measures(name, _WANTED):
-            yield Outcome((), Measured(measures, ()))
+        for measured in read_compared(name):
+            yield Outcome((), measured)
 
 
 def _choose(question: Question) -> Choice:

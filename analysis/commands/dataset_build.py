@@ -63,11 +63,13 @@ def run(
     from mmpscope.analysis.commands import warn
     from mmpscope.analysis.datasets.building import Plan
     from mmpscope.analysis.datasets.files import Reading as How
+    from mmpscope.analysis.lean import keep_little
     from mmpscope.analysis.reporters.dataset_report import report_build
     from mmpscope.analysis.reporters.report import deliver
 
     if not source.from_:
         raise UsageError("there is nothing to build from. Name files, as in --from 'snapshots/*.mmp'")
+    keep_little()
     rules = None if reading.rules is None else str(Path(reading.rules).absolute())  # workers are elsewhere
     how = How(reading.partial, rules)
     plan = Plan(source.from_, how, source.rebuild, source.workers, source.scheduler)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from mmpscope.analysis.columns import Numbers, read_dictionary
 from mmpscope.analysis.measures.measure import Measures
 from mmpscope.analysis.tables import TEXT
 
-__all__ = ["METRICS", "Metric", "choose_metric", "read_metrics"]
+__all__ = ["METRICS", "Metric", "choose_metric", "keep_compared", "read_metrics"]
 
 
 class Metric(NamedTuple):
@@ -49,6 +51,13 @@ def choose_metric(word: str) -> Metric | None:
     """Return the metric that was typed, in any case; None where there is none of that name."""
     wanted = word.replace("-", " ").replace("_", " ").lower()
     return next((metric for metric in METRICS if metric.name.replace("_", " ").lower() == wanted), None)
+
+
+def keep_compared(measures: Measures) -> Measures:
+    """Keep of the summaries what `read_metrics` reads, a few columns of a few types."""
+    columns = ["snapshot_id", "type", *dict.fromkeys(_OF_TYPES.values())]
+    is_read = pc.is_in(measures.summaries["type"].cast(pa.string()), pa.array(list(_OF_TYPES)))
+    return replace(measures, summaries=measures.summaries.select(columns).filter(is_read))
 
 
 def read_metrics(measures: Measures) -> Iterator[tuple[Metric, Numbers]]:

@@ -67,7 +67,8 @@ def join_measures(parts: Sequence[Measures]) -> Measures:
     """Put measures below each other, in order; of no parts, tables without rows."""
     if not parts:
         return Gatherer().build()
-    return Measures(*(join_like([getattr(part, field.name) for part in parts]) for field in fields(Measures)))
+    joined = (join_like([getattr(part, field.name) for part in parts]) for field in fields(Measures))
+    return Measures(*(table.combine_chunks() for table in joined))
 
 
 class Gatherer:

@@ -175,6 +175,8 @@ def find_settling(line: Line) -> Settling | None:
     if len(hours) < 12 or not np.ptp(values):
         return None
     straight = _fit_columns([np.ones_like(hours), hours], values)[1]
+    if np.abs(straight).max() < line.grain:
+        return None  # of a straight line the rounding of the fits is left, another one on each processor
     grid = np.geomspace(line.span / 60, line.span / 2, 24)
     error, height, constant, left = min(
         (_fit_exponential(hours, values, tau) for tau in grid), key=lambda fit: fit[0]

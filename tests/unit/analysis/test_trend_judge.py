@@ -100,6 +100,16 @@ def test_leak_behind_a_warm_up_is_found() -> None:
     assert said.slope == pytest.approx(0.5 * MIB, rel=0.1)
 
 
+def test_a_straight_line_settles_nowhere() -> None:
+    """Rounding is all that a fit leaves of it, and another on each processor."""
+    lines = [
+        (_hours(count), [i * pages * 4096 for i in range(count)])
+        for count in range(12, 60)
+        for pages in (1, 16)
+    ]
+    assert [judge(*line).verdict for line in lines] == [Verdict.GROWING] * len(lines)
+
+
 def test_leak_that_gets_faster_is_no_warm_up() -> None:
     """What lies off its last line because it sped up is growth from the beginning."""
     times = _hours(300)
