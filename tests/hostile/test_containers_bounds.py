@@ -8,7 +8,7 @@ import lzma
 import resource
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,24 +26,21 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
 
 
-def _pieces(total: int) -> Iterator[bytes]:
-    piece = bytes(1 << 20)
-    yield from (piece for _ in range(0, total, len(piece)))
+def _write_bomb(path: Path, pack: Callable[[bytes], bytes]) -> None:
+    """Write a gibibyte of zeros: what is packed piece by piece is one file of the format, too."""
+    path.write_bytes(pack(bytes(1 << 24)) * 64)
 
 
 def _write_gzip_bomb(path: Path) -> None:
-    with gzip.open(path, "wb") as file:
-        file.writelines(_pieces(1 << 30))
+    _write_bomb(path, gzip.compress)
 
 
 def _write_xz_bomb(path: Path) -> None:
-    with lzma.open(path, "wb", preset=0) as file:
-        file.writelines(_pieces(1 << 30))
+    _write_bomb(path, lzma.compress)
 
 
 def _write_bzip2_bomb(path: Path) -> None:
-    with bz2.open(path, "wb") as file:
-        file.writelines(_pieces(1 << 30))
+    _write_bomb(path, bz2.compress)
 
 
 def _write_zip_bomb(path: Path) -> None:
@@ -51,8 +48,8 @@ def _write_zip_bomb(path: Path) -> None:
         for number in range(4):
             with archive.open(f"{number}.smaps", "w") as member:
                 member.write(MAPS)
-                for piece in _pieces(100 << 20):
-                    member.write(piece)
+                for _ in range(100):
+                    member.write(bytes(1 << 20))
 
 
 def _write_zip_of_zips(path: Path) -> None:
@@ -72,7 +69,7 @@ def _write_huge_tar_name(path: Path) -> None:
 
 def _write_many_members(path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for number in range(100_000):
+        for number in range(30_000):
             archive.writestr(f"{number}.maps", MAPS)
 
 
@@ -128,12 +125,12 @@ def test_a_line_of_100_mb_among_maps_is_told_with_its_number(tmp_path: Path) -> 
     assert b"line 2 has more than 65,536 bytes" in done.stderr
 
 
-def test_a_hundred_thousand_members_that_are_no_maps_are_one_fault(tmp_path: Path) -> None:
+def test_thirty_thousand_members_that_are_no_maps_are_one_fault(tmp_path: Path) -> None:
     """A home folder in a tar archive, with one map in it."""
     path = tmp_path / "home.tar"
-    files = {f"home/{number}.txt": b"hello" for number in range(100_000)}
+    files = {f"home/{number}.txt": b"hello" for number in range(30_000)}
     path.write_bytes(make_tar(files | {"home/x.smaps": make_text(5)}, form=tarfile.USTAR_FORMAT))
     done = run_program("info", path, preexec_fn=_limit_memory, timeout=_PATIENCE_S * 2)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert b"100,000 members are no snapshots" in done.stdout
+    assert b"30,000 members are no snapshots" in done.stdout
     assert b"smaps text in tar, 1 snapshot" in done.stdout

@@ -1,4 +1,4 @@
-"""How many examples and seeds a test tries: a third, unless MMP_EFFORT asks for more or fewer."""
+"""How many examples and seeds a test tries: a quarter, unless MMP_EFFORT asks for more or fewer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 __all__ = ["scale"]
 
-_EFFORT = float(os.environ.get("MMP_EFFORT", "0.33"))
+_EFFORT = float(os.environ.get("MMP_EFFORT", "0.25"))
 """1 is what the numbers in tests mean; every push tries a part of it, in minutes."""
 
 

@@ -1,6 +1,6 @@
-"""Runs on Windows: takes 200 snapshots, and prints as JSON how many handles were open before and after.
+"""Runs on Windows: takes snapshots, and prints as JSON how many handles were open before and after.
 
-Arguments: the collector, a pid, a file to write. Every other snapshot is of this process itself.
+Arguments: the collector, a pid, a file to write, how many snapshots. Every other snapshot is of this process itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mmpscope.formats.mmp.writer import SnapshotWriter
 
 assert sys.platform == "win32"  # for mypy too, which passes over the rest elsewhere
 
-SNAPSHOTS, SETTLING = 200, 4
+SETTLING = 4
 EXTENDED_HANDLES = 64
 LENGTH_MISMATCH = 0xC0000004
 
@@ -56,5 +56,5 @@ event = ctypes.windll.kernel32.CreateEventW(None, 0, 0, None)
 assert count_handles() == settled + 1  # else the figures below would say nothing
 take_snapshots(SETTLING)
 before = count_handles()
-take_snapshots(SNAPSHOTS)
+take_snapshots(int(sys.argv[4]))
 print(json.dumps({"before": before, "after": count_handles()}))

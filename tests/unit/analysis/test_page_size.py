@@ -11,7 +11,7 @@ from support.pages import list_rows, read_page
 
 from benchmarks.commands import run_command
 
-_COUNT = 200
+_COUNT = 90
 _MOST_BYTES = 6 << 20
 _MOST_PEAK = 600 << 20
 """Peak resident memory in bytes."""
