@@ -31,18 +31,20 @@ _APART = " (from one instance to another)"
 
 @dataclass(frozen=True)
 class PairDiff:
-    """The comparison of two snapshots of a page, by their ids."""
+    """The comparison of two snapshots of a page, by their ids; ``moved`` says what most of it comes from."""
 
     a: int
     b: int
     result: DiffResult
+    moved: str
 
 
 def compare_pair(ids: tuple[int, int], pair: tuple[LoadedSnapshot, LoadedSnapshot]) -> PairDiff:
     """Compare two snapshots; the movers are those that `mmp diff` lists, and more of them."""
     result = diff(*pair, limit=MOST_MOVERS)
     chosen = choose_changes(result, (), Choice(MOST_MOVERS))
-    return PairDiff(*ids, replace(chosen, components=chosen.components.slice(0, 0)))
+    moved = say_of_movers(chosen.components, result.metric)
+    return PairDiff(*ids, replace(chosen, components=chosen.components.slice(0, 0)), moved)
 
 
 def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
@@ -59,7 +61,7 @@ def encode_diff(compared: PairDiff, texts: Texts) -> Diff:
         "b": compared.b,
         "says": show_text(say_of_diff(result.types, result.metric) + _tell_doubt(result)),
         "changed": show_text(say_of_changes(result.types.to_pylist()) + _tell_doubt(result)),
-        "moved": show_text(say_of_movers(result.movers, result.metric)),
+        "moved": show_text(compared.moved),
         "mode": result.mode,
         "mode_reason": show_text(result.mode_reason),
         "identity": {"verdict": result.identity.verdict, "reason": show_text(result.identity.reason)},

@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from mmpscope.analysis.diffs.schema import OTHERS
 from mmpscope.analysis.fit import HOLES
 from mmpscope.analysis.fit_limits import DOES_NOT_FIT, FITS
 from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size
@@ -29,6 +28,7 @@ _NEAR = 0.9
 _USUAL = 64 << 20
 """A request of this size is nothing unusual: where it fails, that goes before any growth."""
 _MOVERS = 3
+_NAMING = ("word", "unit", "type_a", "type_b", "details_a", "details_b", "address_a", "address_b")
 _NAME = 60
 """Characters of a name in a sentence."""
 _FIGURES = ("private", "private_ws", "total_ws", "committed", "size")
@@ -113,12 +113,25 @@ def say_of_diff(types: pa.Table, metric: str) -> str:
     return said if moved is None else f"{said}, but {_tell_change(rows, moved)}"
 
 
-def say_of_movers(movers: pa.Table, metric: str) -> str:
-    """Name what most of the change of a figure comes from, up to three; nothing where none of it moved."""
-    rows = movers.filter(pc.not_equal(movers["word"], OTHERS)).to_pylist()
-    moved = [row for row in rows if row[f"{metric}_delta"]]
-    told = [f"{row['word']} {_name_mover(row)} {_sign(row[f'{metric}_delta'])}" for row in moved[:_MOVERS]]
-    return ", ".join(told)
+def say_of_movers(changes: pa.Table, metric: str) -> str:
+    """Name what most of the change of a figure comes from, up to three; nothing where none of it moved.
+
+    ``changes`` has columns of DIFF_ROWS, all of them and not the largest alone: those of one name, such as
+    the many mappings of /dev/zero, are told together, by how many there are and what they come to.
+    """
+    figure = f"{metric}_delta"
+    rows = changes.select([*_NAMING, figure]).filter(pc.not_equal(changes[figure], 0)).to_pylist()
+    sums: dict[tuple[str, str], tuple[int, int]] = {}
+    for row in rows:
+        name = row["word"], _name_mover(row)
+        count, delta = sums.get(name, (0, 0))
+        sums[name] = count + 1, delta + row[figure]
+    told = sorted(sums.items(), key=lambda each: -abs(each[1][1]))[:_MOVERS]
+    return ", ".join(
+        f"{f'{count:,} ' if count > 1 else ''}{word} {name} {_sign(delta)}"
+        for (word, name), (count, delta) in told
+        if delta
+    )
 
 
 def _name_mover(row: Mapping[str, Any]) -> str:

@@ -85,13 +85,26 @@ def test_movers_are_named_by_what_they_are() -> None:
         {"word": "gone", "unit": "stacks of workers", "type_a": "Stack", "private_delta": -MIB},
         {"word": "grown", "type_b": "Page Table", "private_delta": 4096},
         {"word": "new", "type_b": "Shareable", "private_delta": 0},
-        {"word": "others", "rows": 3, "private_delta": 9 * MIB},
     ]
     said = say_of_movers(_table(DIFF_ROWS, rows), "private")
     assert said == (
         "new Private Data at 7000 +16 MiB, grown Heap [heap] +1 MiB, gone stacks of workers -1 MiB"
     )
     assert say_of_movers(_table(DIFF_ROWS, rows[4:]), "private") == ""
+
+
+def test_movers_of_one_name_are_told_together() -> None:
+    """Forty shared mappings of a mebibyte come before a heap that grew by less than all of them."""
+    heap = {"word": "grown", "type_b": "Heap", "details_b": "[heap]", "private_delta": 9 * MIB}
+    zero = {"word": "new", "type_b": "Shareable", "details_b": "/dev/zero", "private_delta": MIB}
+    nameless = [
+        {"word": "new", "type_b": "Private Data", "address_b": at << 20, "private_delta": 2 * MIB}
+        for at in (1, 2)
+    ]
+    said = say_of_movers(_table(DIFF_ROWS, [heap, *[zero] * 40, *nameless]), "private")
+    assert said == (
+        "40 new Shareable /dev/zero +40 MiB, grown Heap [heap] +9 MiB, new Private Data at 100000 +2 MiB"
+    )
 
 
 @pytest.mark.parametrize(
