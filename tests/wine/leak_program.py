@@ -1,6 +1,6 @@
 """Runs on Windows: takes snapshots, and prints as JSON how many handles were open before and after.
 
-Arguments: the collector, a pid, a file to write, how many snapshots. Every other snapshot is of this process itself.
+Arguments: the collector, a pid, a file to write, how many. Every other snapshot is of this process itself.
 """
 
 from __future__ import annotations
