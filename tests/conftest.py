@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import settings
 from support.turns import take_turn
 
 IN_CI = bool(os.environ.get("CI"))
+
+# A shell starts what runs behind it (`pytest &`) with SIGINT ignored: who sends it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
