@@ -12,9 +12,11 @@ from support.turns import take_turn
 
 IN_CI = bool(os.environ.get("CI"))
 
-# A shell starts what runs behind it (`pytest &`) with SIGINT ignored: who sends it would wait for ever.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Behind a shell (`pytest &`) SIGINT is ignored, behind nohup SIGHUP: who sends it would wait for ever.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        is_interrupt = number is signal.SIGINT
+        signal.signal(number, signal.default_int_handler if is_interrupt else signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
