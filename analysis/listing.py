@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.errors import UsageError
@@ -20,6 +21,7 @@ __all__ = [
     "limit_rows",
     "nest_regions",
     "sort_rows",
+    "suggest",
 ]
 
 
@@ -60,9 +62,8 @@ def sort_rows(table: pa.Table, column: str | None) -> pa.Table:
         return table
     name = column.lower().replace("-", "_")
     if name not in table.column_names:
-        raise UsageError(
-            f"--sort {column!r}: there is no such column. Columns: {', '.join(table.column_names)}"
-        )
+        now = suggest(column, table.column_names) or f"Columns: {', '.join(table.column_names)}"
+        raise UsageError(f"--sort {column!r}: there is no such column. {now}")
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -73,6 +74,15 @@ def sort_rows(table: pa.Table, column: str | None) -> pa.Table:
     order = "descending" if is_number and name not in _ASCENDING else "ascending"
     keys = pa.table({"key": values})
     return table.take(pc.sort_indices(keys, sort_keys=[("key", order)]))  # stable
+
+
+def suggest(word: str, known: Iterable[str]) -> str | None:
+    """Ask whether a known word was meant: spelled nearly alike, or with what was typed at an end of it."""
+    typed, names = word.lower().replace("-", "_").replace(" ", "_"), list(known)
+    close = difflib.get_close_matches(typed, names, n=3, cutoff=0.75)
+    parts = [name for name in names if name.startswith(typed) or name.endswith(f"_{typed}")]
+    found = list(dict.fromkeys([*close, *parts]))[:3]
+    return f"Did you mean {' or '.join(found)}?" if found else None
 
 
 _ASCENDING = {"address", "end", "allocation", "pid", "ppid", "tid", "low", "high", "base", "snapshot"}

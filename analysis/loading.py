@@ -193,7 +193,7 @@ def expand_input(text: str) -> list[str]:
     """Return the files that a name stands for, sorted by name; a plain name stands for itself, and so does
     the folder of a captured /proc.
 
-    Raises InputError where a folder or pattern holds no file, UsageError for an empty name.
+    Raises InputError where a folder or pattern holds no file, UsageError for an empty name or a dataset.
     """
     if not text:  # as an unset variable of a shell leaves it; Path("") would be the current folder
         raise UsageError("the name of an input is empty. Give a file, a folder or -")
@@ -203,6 +203,7 @@ def expand_input(text: str) -> list[str]:
     if text == _STDIN or path.is_file() or (path.is_dir() and _is_captured(path)):
         return [text]
     if path.is_dir():
+        _refuse_dataset(path)
         found = sorted(_list_folder(path))
     elif glob.has_magic(text):
         names = glob.glob(text, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute pattern
@@ -210,8 +211,23 @@ def expand_input(text: str) -> list[str]:
     else:
         return [text]  # whoever opens it says what is wrong with it
     if not found:
-        raise InputError(f"{text}: there is no file in it that could be a snapshot. Check the path.")
+        what = (
+            "no file matches it"
+            if glob.has_magic(text)
+            else "there is no file in it that could be a snapshot"
+        )
+        raise InputError(f"{text}: {what}. Check the path.")
     return found
+
+
+def _refuse_dataset(path: Path) -> None:
+    from mmpscope.analysis.datasets.layout import is_dataset  # few inputs are folders
+
+    if is_dataset(path):
+        takers = "`mmp compare`, `mmp trend`, `mmp check --baseline` and `mmp dataset sql`"
+        raise UsageError(
+            f"{path} is a dataset and holds no snapshots that could be shown. Ask it by {takers}"
+        )
 
 
 def _list_folder(path: Path) -> Iterator[str]:

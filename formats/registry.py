@@ -65,12 +65,14 @@ def _load(package: str) -> tuple[Format, ...]:
 def find_format(head: bytes, name: str) -> Format | None:
     """Tell by its first 64 KiB (or all) of which format content is.
 
-    The name decides only where there is no content: a text of /proc is empty for a process without memory, an
-    `.mmp` file is only left empty by a disk that is full (TruncatedError).
+    The name decides only where there is no content: maps and smaps are empty for a process without memory, an
+    `.mmp` file is only left empty by a disk that is full (TruncatedError), and nothing else has a meaning.
     """
     if not head and name.endswith(".mmp"):
         what = "the file is empty: a full disk or a copy that was broken off leaves such a file"
         raise TruncatedError(what, now="Copy it again, or collect again.")
+    if not head and "maps" not in name.lower().rpartition("/")[2]:
+        return None
     return next((known for known in list_formats() if known.sniff(head)), None)
 
 

@@ -40,6 +40,8 @@ _LEAST_FIELDS = 3
 
 def describe_unknown(head: bytes) -> str:
     """Say what content of no known format looks like, in characters that do a terminal no harm."""
+    if not head:
+        return "it is empty"
     text = _decode(head)
     start = f"it starts with '{_show_start(text)}'"
     for magic, words in _BINARY:

@@ -40,11 +40,15 @@ class FileError(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """The measures of some files, what could not be read of them, and damage that was survived, by path."""
+    """The measures of some files, what could not be read of them, and damage that was survived, by path.
+
+    ``earlier`` counts the snapshots of series that a later one of their process stands for.
+    """
 
     measures: Measures
     errors: tuple[FileError, ...]
     faults: tuple[_Faults, ...] = ()
+    earlier: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,14 @@ def name_snapshot(digest: str, index: int) -> str:
 
 def measure_batch(files: Sequence[InputFile], measuring: Measuring) -> Measured:
     """Measure the snapshots of some files, a few thousand regions at a time."""
-    stack, sources = _Stack(Gatherer(measuring.wanted)), list[tuple[str, Source]]()
+    stack, sources, earlier = _Stack(Gatherer(measuring.wanted)), list[tuple[str, Source]](), 0
     for number, file in enumerate(files):
         try:
             opening = open_hashed(file, partial=measuring.partial, latest=measuring.latest)
             with opening as (opened, digest):
                 refuse_crowd(opened)
                 sources.append((file.path, opened.source))
+                earlier += sum(opened.last_of.values()) - len(opened.last_of)
                 for index, snapshot in zip(opened.chosen, load_chosen(opened, measuring.rules), strict=True):
                     stack.add(number, snapshot, name_snapshot(digest, opened.source.entries[index].index))
         except MmpError as error:
@@ -83,7 +88,7 @@ def measure_batch(files: Sequence[InputFile], measuring: Measuring) -> Measured:
             stack.errors.append((number, FileError(file.path, reason)))
     measures, errors = stack.finish()
     faults = ((path, tuple(source.faults)) for path, source in sources if source.faults)
-    return Measured(measures, errors, tuple(faults))
+    return Measured(measures, errors, tuple(faults), earlier)
 
 
 class _Stack:
@@ -126,7 +131,7 @@ class _Stack:
 def join_measured(outcomes: Iterable[Outcome[Measured]]) -> Measured:
     """Put what came of batches of files together, in order."""
     joined, recent = list[Measures](), list[Measures]()
-    errors, faults = list[FileError](), list[_Faults]()
+    errors, faults, earlier = list[FileError](), list[_Faults](), 0
     for outcome in outcomes:
         if outcome.result is None:
             errors += [FileError(file.path, f"{file.path}: {outcome.error}") for file in outcome.files]
@@ -136,4 +141,5 @@ def join_measured(outcomes: Iterable[Outcome[Measured]]) -> Measured:
             joined, recent = [*joined, join_measures(recent)], []
         errors += outcome.result.errors
         faults += outcome.result.faults
-    return Measured(join_measures([*joined, *recent]), tuple(errors), tuple(faults))
+        earlier += outcome.result.earlier
+    return Measured(join_measures([*joined, *recent]), tuple(errors), tuple(faults), earlier)

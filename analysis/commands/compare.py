@@ -1,10 +1,14 @@
 """Put many snapshots side by side: a row each, and which of them are odd.
 
 A snapshot is an outlier where a figure of it is far from those of the others of the same executable and
-version, in median absolute deviations (--mads) and in bytes; docs/metrics.md has the rule. Fewer than 8 of a
-kind cannot tell. All inputs are judged, then --where and --outliers choose which rows are shown, and which
-are in the groups. Groups are told with quartiles, by executable and version or as --by says. A file that
-cannot be read is a row with the reason.
+version, in MADs (--mads: median absolute deviations times 1.4826, which is a standard deviation where values
+are normal) and in bytes; docs/metrics.md has the rule. Fewer than 8 of a kind cannot tell. All inputs are
+judged, then --where chooses which rows are shown and are in the groups, and --outliers shows the odd ones of
+them. Groups are told with quartiles, by executable and version or as --by says. A file that cannot be read is
+a row with the reason.
+
+A condition is COLUMN=PATTERN or COLUMN!=PATTERN for text, in any case, with * and ?; and =, !=, <, <=, > or
+>= for numbers, with K, M, G for bytes. Columns are those of --json; each --where must hold.
 
 Ends with exit code 3 where no file could be read, and 4 where there is no snapshot in them.
 
@@ -28,6 +32,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from mmpscope.analysis.errors import CannotTellError, UsageError
 from mmpscope.analysis.options import LatestInputs, Listing, Manner, Reading, Running, Writing
+from mmpscope.formats.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -177,6 +182,8 @@ def _refuse_nothing(inputs: Sequence[str], compared: Answer) -> None:
 
     if compared.compared:
         return
+    if len(compared.errors) == 1:
+        raise InputError(compared.errors[0].reason)
     if compared.errors:
         raise refuse_all(", ".join(inputs), len(compared.errors))
     raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}. `mmp info` tells what there is")

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.options import Manner, Reading, Writing
+from mmpscope.analysis.remote import is_uri
 from mmpscope.formats.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ def run(
 
     if not source.from_:
         raise UsageError("there is nothing to build from. Name files, as in --from 'snapshots/*.mmp'")
+    if is_uri(folder):
+        now = f"Build it in one, and copy that to {folder}"
+        raise UsageError(f"{folder} is no folder of this machine, where a dataset has to lie. {now}")
     keep_little()
     rules = None if reading.rules is None else str(Path(reading.rules).absolute())  # workers are elsewhere
     how = How(reading.partial, rules)

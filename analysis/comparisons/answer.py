@@ -80,7 +80,7 @@ def answer(measured: Measured, choice: Choice, *, latest: bool = False) -> Answe
     """
     measures = measured.measures
     taken = keep_latest(measures.captures) if latest else measures.captures
-    earlier = measures.captures.num_rows - taken.num_rows
+    earlier = measured.earlier + measures.captures.num_rows - taken.num_rows
     compared = compare_measures(replace(measures, captures=taken), choice.sensitivity)
     rows = keep_rows(_order_by_file(compared.rows), choice.conditions)
     captures = rows.select([field.name for field in CAPTURES])
@@ -90,7 +90,7 @@ def answer(measured: Measured, choice: Choice, *, latest: bool = False) -> Answe
     is_shown = pc.is_in(_text(compared.outliers, "input"), _text(rows, "input").combine_chunks())
     return Answer(
         pa.concat_tables([_sort(rows, choice), _list_errors(measured.errors)]).unify_dictionaries(),
-        compared.outliers.filter(is_shown),
+        _order_by_file(compared.outliers.filter(is_shown)),
         groups,
         choice,
         compared.rows.num_rows,

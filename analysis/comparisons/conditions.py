@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 from mmpscope.analysis.errors import UsageError
+from mmpscope.analysis.listing import suggest
 from mmpscope.analysis.reporters.amounts import parse_size
 from mmpscope.analysis.schema import Field
 
 __all__ = ["Condition", "keep_rows", "parse_condition"]
 
 _CONDITION = re.compile(r"\s*(?P<column>\w+)\s*(?P<word>!=|<=|>=|=|<|>)\s*(?P<value>.*)", re.DOTALL)
+_SECOND = re.compile(r"\s(?:and|or)\s+\w+\s*[!<>=]", re.IGNORECASE)
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -46,7 +48,10 @@ def parse_condition(text: str, fields: Sequence[Field]) -> Condition:
     known = {field.name: field for field in fields}
     field = known.get(match["column"].lower())
     if field is None:
-        raise UsageError(f"--where {text!r}: there is no such column. Columns: {', '.join(known)}")
+        now = suggest(match["column"], known) or f"Columns: {', '.join(known)}"
+        raise UsageError(f"--where {text!r}: there is no such column. {now}")
+    if _SECOND.search(match["value"]):
+        raise UsageError(f"--where {text!r} is more than one condition. Give each with a --where of its own")
     return Condition(field.name, _make_test(field, match["word"], match["value"].strip(), text))
 
 
@@ -66,8 +71,14 @@ def _make_test(field: Field, word: str, value: str, text: str) -> Callable[[Any]
 
 
 def _read_number(field: Field, value: str, text: str) -> float:
-    if field.type != "float64":
+    if field.type != "float64" and (field.unit == "bytes" or value.lower().startswith("0x")):
         return parse_size(value, f"--where {text!r}")
+    if field.type != "float64" and not value.isdecimal():
+        raise UsageError(
+            f"--where {text!r}: {field.name} is no size in bytes. Write it as in {field.name}>3000"
+        )
+    if field.type != "float64":
+        return int(value)
     try:
         number = float(value)
     except ValueError:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from mmpscope.analysis.bulk.measuring import Measured, Measuring, measure_batch
+from mmpscope.analysis.bulk.measuring import FileError, Measured, Measuring, measure_batch
 from mmpscope.analysis.comparisons.metrics import keep_compared
-from mmpscope.analysis.datasets.reading import read_measures
+from mmpscope.analysis.datasets.reading import read_errors, read_measures
 from mmpscope.analysis.loading import InputFile
+from mmpscope.analysis.measures.measure import join_measures
 
 __all__ = ["WANTED", "measure_compared", "read_compared"]
 
@@ -23,6 +24,11 @@ def measure_compared(files: Sequence[InputFile], measuring: Measuring) -> Measur
 
 
 def read_compared(dataset: str) -> Iterator[Measured]:
-    """Yield what is compared of a dataset, that of one part at a time; raises as `read_measures`."""
+    """Yield what is compared of a dataset, that of one part at a time; raises as `read_measures`.
+
+    Files that its builds could not read are told last.
+    """
     for measures in read_measures(dataset, WANTED):
         yield Measured(keep_compared(measures), ())
+    errors = tuple(FileError(*row) for row in read_errors(dataset))
+    yield Measured(keep_compared(join_measures([])), errors)

@@ -67,8 +67,8 @@ class Odd(NamedTuple):
         side = "above" if self.excess > 0 else "below"
         far = show(abs(self.excess)) if self.mads is None else f"{abs(self.mads):.1f} MADs"
         others = "" if kin is None else f" {self.peers:,} others of {kin}"
-        rest = "over half have" if self.mads is None else "median"
-        return f"{_name(self.metric)} {far} {side}{others}: {show(self.value)}, {rest} {show(self.median)}"
+        rest = "over half of them have" if self.mads is None else "their median is"
+        return f"{_name(self.metric)} {far} {side}{others} ({show(self.value)}; {rest} {show(self.median)})"
 
 
 def _name(metric: Metric) -> str:

@@ -14,7 +14,7 @@ from mmpscope.analysis.tables import build_table, find_arrow_type, keep_exact_in
 from mmpscope.formats.errors import CorruptError, InputError
 from pyarrow import parquet
 
-__all__ = ["read_measures", "read_parts", "read_table"]
+__all__ = ["read_errors", "read_measures", "read_parts", "read_table"]
 
 
 def read_measures(path: str | Path, wanted: Sequence[str] = tuple(MEASURES)) -> Iterator[Measures]:
@@ -44,6 +44,14 @@ def read_table(path: str | Path, name: str) -> Iterator[pa.Table]:
     root = Path(path)
     for part in list_parts(root, read_description(root).generation, name)[name]:
         yield _read(part, name).select([field.name for field in TABLES[name]])
+
+
+def read_errors(path: str | Path) -> list[tuple[str, str]]:
+    """Return input and reason of each file that no build could read, the view `errors` of `dataset sql`."""
+    rows = [row for part in read_table(path, "files") for row in part.select(["input", "error"]).to_pylist()]
+    whole = {row["input"] for row in rows if row["error"] is None}
+    failed = {row["input"]: row["error"] for row in rows if row["input"] not in whole}
+    return sorted(failed.items())
 
 
 def _read(part: Part | None, name: str) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,10 @@ Row = dict[str, Any]
 
 _ROWS = 25
 """Rows, groups and reasons that are shown where nobody says how many."""
+_REASONS = 3
 _SEVERAL = 2
-_ODD = "*"
+_ODD, _OPEN = "*", "?"
+_MARKS = {OUTLIER: _ODD, CANNOT_TELL: _OPEN}
 _SNAPSHOT = "Snapshot"
 _SHOWN = (
     Shown("hostname", "Host", 45, 8),
@@ -89,7 +92,7 @@ def _tell_counts(answer: Answer, table: pa.Table) -> str:
     if unknown := verdicts.count(CANNOT_TELL):
         told.append(f"{unknown:,} cannot tell")
     if answer.earlier:
-        told.append(f"{answer.earlier:,} earlier of the same processes left out")
+        told.append(f"{answer.earlier:,} others of the same processes left out")
     if answer.errors:
         told.append(f"{_count(len(answer.errors), 'file')} not read")
     return ", ".join(told)
@@ -103,7 +106,7 @@ def _draw_rows(table: pa.Table, limit: int, screen: Screen) -> list[str]:
     shown, rest = limit_rows(table, limit)
     if not shown.num_rows:
         return []
-    marks = [_ODD if verdict == OUTLIER else "" for verdict in shown["verdict"].to_pylist()]
+    marks = [_MARKS.get(verdict, "") for verdict in shown["verdict"].to_pylist()]
     complete = ["" if known else "part" for known in shown["complete"].to_pylist()]
     folder = _find_folder(shown["input"].to_pylist())
     laid = [
@@ -118,7 +121,7 @@ def _draw_rows(table: pa.Table, limit: int, screen: Screen) -> list[str]:
         *([TextColumn("Known", complete)] if any(complete) else []),
     ]
     more = [f"{rest.num_rows:,} more (-n 0 shows all)"] if rest.num_rows else []
-    odd = [f"{_ODD} outlier"] if any(marks) else []
+    odd = [f"{mark} {verdict}" for verdict, mark in _MARKS.items() if mark in marks]
     place = [f"snapshots are in {show_name(folder)}"] if folder else []
     note = "; ".join(["sizes in KiB", *odd, *place, *more])
     return render_table(columns, screen, explain_marks(columns, note))
@@ -160,7 +163,7 @@ def _draw_groups(answer: Answer, limit: int, screen: Screen) -> list[str]:
             )
         ),
     ]
-    more = f"{len(rows) - len(shown):,} more groups" if len(shown) < len(rows) else ""
+    more = "; ".join(_tell_more(rows, shown, "group"))
     return render_table(columns, screen, explain_marks(columns, more))
 
 
@@ -172,18 +175,27 @@ def _draw_reasons(table: pa.Table, limit: int, screen: Screen) -> list[str]:
     rows = [row for row in table.to_pylist() if row["verdict"] == OUTLIER]
     shown = rows[:limit] if limit else rows
     lines = [line for row in shown for line in screen.wrap(_tell(row["input"], row["reason"]), "    ")]
-    return [*lines, *_tell_more(rows, shown, "outliers")]
+    return [*lines, *_tell_more(rows, shown, "outlier"), *_tell_open(table, screen)]
+
+
+def _tell_open(table: pa.Table, screen: Screen) -> list[str]:
+    """Say why snapshots were not judged, the most frequent reasons first."""
+    reasons = Counter(row["reason"] for row in table.to_pylist() if row["verdict"] == CANNOT_TELL)
+    told = [f"{CANNOT_TELL} ({count:,}): {show_name(why)}" for why, count in reasons.most_common(_REASONS)]
+    lines = [line for each in told for line in screen.wrap(each, "    ")]
+    return [*lines, *_tell_more(list(reasons), told, "reason")]
 
 
 def _draw_errors(answer: Answer, limit: int, screen: Screen) -> list[str]:
     shown = answer.errors[:limit] if limit else answer.errors
     lines = [line for each in shown for line in screen.wrap(f"not read: {show_name(each.reason)}", "    ")]
-    return [*lines, *_tell_more(answer.errors, shown, "not read")]
+    return [*lines, *_tell_more(answer.errors, shown, "file", " not read")]
 
 
 def _tell(name: str, reason: str) -> str:
     return f"{show_name(name)}: {show_name(reason)}"
 
 
-def _tell_more(rows: Sequence[object], shown: Sequence[object], what: str) -> list[str]:
-    return [f"{len(rows) - len(shown):,} more {what}"] if len(shown) < len(rows) else []
+def _tell_more(rows: Sequence[object], shown: Sequence[object], what: str, end: str = "") -> list[str]:
+    rest = len(rows) - len(shown)
+    return [f"{rest:,} more {what}{'' if rest == 1 else 's'}{end}"] if rest else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -46,11 +47,20 @@ def report_trends(trends: Sequence[SeriesTrend], types: Sequence[str], limit: in
 
     def draw(screen: Screen) -> list[str]:
         whole = [trend for trend in chosen if len(trend.series.rows) > 1][:_WHOLE] or list(chosen[:1])
-        blocks = [_draw_series(trend, most, screen) for trend in whole]
+        blocks = [_count_verdicts(chosen), *(_draw_series(trend, most, screen) for trend in whole)]
         blocks.append(_draw_others([trend for trend in chosen if trend not in whole], most, screen))
         return [line for block in blocks if block for line in ["", *block]][1:]
 
     return Report("trend", draw, facts, describe_columns(make_table(chosen), TREND))
+
+
+def _count_verdicts(trends: Sequence[SeriesTrend]) -> list[str]:
+    """Say how many processes have each verdict, where there are several."""
+    if len(trends) == 1:
+        return []
+    counts = Counter(trend.total["verdict"] for trend in trends)
+    said = ", ".join(f"{counts[verdict]:,} {verdict.value}" for verdict in Verdict if counts[verdict])
+    return [f"{len(trends):,} processes: {said}"]
 
 
 def keep_types(trend: SeriesTrend, types: Sequence[str]) -> SeriesTrend:

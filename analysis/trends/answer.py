@@ -126,9 +126,12 @@ def judge_all(
     return sorted((judge_series(series, recorder, each, bound) for series, each in pairs), key=_rank)
 
 
-def _rank(trend: SeriesTrend) -> tuple[int, bool, float, int]:
-    total, is_single = trend.total, len(trend.series.rows) == 1
-    return _RANKS.index(total["verdict"]), is_single, -abs(total["slope"] or 0), -abs(total["change"])
+def _rank(trend: SeriesTrend) -> tuple[int | float | str, ...]:
+    """Order processes by what they do; those that do the same by who they are, in whatever files they lie."""
+    total, is_single, who = trend.total, len(trend.series.rows) == 1, trend.series.last.identity
+    moves = -abs(total["slope"] or 0), -abs(total["change"])
+    name = who.host or "", who.boot or "", who.pid_namespace or 0, who.pid or 0, who.start_time or 0
+    return _RANKS.index(total["verdict"]), is_single, *moves, *name
 
 
 def judge_series(

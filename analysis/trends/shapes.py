@@ -15,6 +15,7 @@ __all__ = [
     "find_faded",
     "find_plateau",
     "find_settling",
+    "find_start",
     "find_steps",
     "find_troughs",
     "find_turn",
@@ -135,6 +136,21 @@ def find_plateau(line: Line) -> int | None:
     early, late = (float(np.median(part)) for part in (values[: max(3, start // 4)], values[start:]))
     # A leak that gets faster lies off its last line as well, but on the other side of where it came from.
     return start if (late - early) * float(np.median(off[: max(3, start // 4)])) < 0 else None
+
+
+def find_start(line: Line) -> int:
+    """Return how many of the first 5 points lie far off the line of all others, one after the other.
+
+    Eight deviations are never noise, and a leak is on its own line. What lies off later is a step or a spike.
+    """
+    if len(line.hours) < 3 * _WINDOW:
+        return 0
+    hours, values = line.hours[_WINDOW:], line.values[_WINDOW:]
+    off = line.values - fit_theil_sen(hours, values) * line.hours
+    off -= np.median(off[_WINDOW:])
+    spread = 1.4826 * float(np.median(np.abs(off[_WINDOW:])))
+    is_near = np.abs(off[:_WINDOW]) <= max(_FAR * spread, 2 * line.grain)
+    return int(np.argmax(is_near)) if is_near.any() else _WINDOW
 
 
 def find_faded(line: Line, plateau: int, last: int) -> tuple[int, float]:

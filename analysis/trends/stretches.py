@@ -9,6 +9,7 @@ from mmpscope.analysis.trends.shapes import (
     find_faded,
     find_plateau,
     find_settling,
+    find_start,
     find_steps,
     find_troughs,
     find_turn,
@@ -119,12 +120,28 @@ def _skip_settling(stretch: Stretch) -> Stretch:
     line = stretch.line
     curve = find_settling(line)
     if curve is None:
-        return stretch
+        return _skip_start(stretch)
     if curve.hours > _SETTLED_BY * line.span:
         return replace(stretch, doubt=stretch.doubt or "it is still settling")
     straight = replace(line, values=line.values - curve.curve)
     until = stretch.plateau_h if plateaus else float(line.hours[0]) + curve.hours
     return replace(stretch, line=straight, plateau_h=until, widening=curve.widening, curve=curve.curve)
+
+
+def _skip_start(stretch: Stretch) -> Stretch:
+    """Leave out the very first points where they lie far off the line of all others.
+
+    The flank of the last step, or a warm-up that few snapshots saw: beside a constant they look like a
+    level that wanders.
+    """
+    line = stretch.line
+    start = find_start(line)
+    if not start or len(line.hours) - start < FEWEST:
+        return stretch
+    method = f"{stretch.method}, after the plateau".removeprefix("all points, ")
+    hours = float(line.hours[start]) if stretch.plateau_h is None else stretch.plateau_h
+    curve = None if stretch.curve is None else stretch.curve[start:]
+    return replace(stretch, line=line.cut(start), plateau_h=hours, method=method, curve=curve)
 
 
 def _find_plateaus(line: Line) -> list[int]:
