@@ -75,9 +75,9 @@ def _change_steadily(snapshot: Snapshot, count: int) -> Iterator[Snapshot]:
     rows = len(columns["start"].values)
     for number in range(count):
         vary_counters(columns, chance, chance.sample(range(rows), rows // _CHANGED))
-        later = snapshot.moment["time_ns"] + number * _SECOND_NS
+        later = {name: snapshot.moment[name] + number * _SECOND_NS for name in ("time_ns", "mono_ns")}
         tables = {**snapshot.tables, "regions": encode_regions(columns)}
-        yield replace(snapshot, tables=tables, moment={**snapshot.moment, "time_ns": later})
+        yield replace(snapshot, tables=tables, moment={**snapshot.moment, **later})
 
 
 def read_one(source: str) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from mmpscope.formats.source import Fault, Source
 
 __all__ = [
     "PACKAGES",
+    "explain_refusal",
     "find_format",
     "list_formats",
     "open_source",
@@ -166,16 +167,20 @@ def _opening(
         yield known, Input(stream, shown, partial, opened), faults
 
 
+def explain_refusal(shown: str, error: OSError) -> InputError:
+    """Say in one sentence why the system does not let us read an input, and what to do."""
+    code = error.errno or 0
+    reason = _REASONS.get(code, os.strerror(code).lower())
+    return InputError(f"{shown} cannot be read: {reason}. {_ADVICE.get(code, 'Check the path.')}")
+
+
 @contextmanager
 def _explaining(shown: str) -> Iterator[None]:
     """Tell which input it is that cannot be read."""
     try:
         yield
     except OSError as error:
-        code = error.errno or 0
-        reason = _REASONS.get(code, os.strerror(code).lower())
-        advice = _ADVICE.get(code, "Check the path.")
-        raise InputError(f"{shown} cannot be read: {reason}. {advice}") from error
+        raise explain_refusal(shown, error) from error
     except FormatError as error:
         error.path = shown
         raise

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from mmpscope.analysis.loading import InputFile, OpenedInput, list_files, open_file
 from mmpscope.analysis.remote import is_uri, open_remote
-from mmpscope.formats.errors import InputError
+from mmpscope.formats.registry import explain_refusal
 
 __all__ = ["BATCH_FILES", "find_size", "hash_again", "list_inputs", "make_batches", "open_hashed"]
 
@@ -101,7 +101,7 @@ def _read_ahead(file: InputFile, opened: ExitStack) -> tuple[BinaryIO, str]:
         _add_stream(digest, stream)
         stream.seek(0)
     except OSError as error:
-        raise _explain(file.path, error) from error
+        raise explain_refusal(file.path, error) from error
     return stream, digest.hexdigest()
 
 
@@ -125,12 +125,7 @@ def _open(file: InputFile, opened: ExitStack) -> BinaryIO:
     try:
         return opened.enter_context(Path(file.locate(file.path)).open("rb"))
     except OSError as error:
-        raise _explain(file.path, error) from error
-
-
-def _explain(path: str, error: OSError) -> InputError:
-    reason = (error.strerror or str(error)).lower()
-    return InputError(f"{path} cannot be read: {reason}. Check the path.")
+        raise explain_refusal(file.path, error) from error
 
 
 def _add_stream(digest: hashlib._Hash, stream: BinaryIO) -> None:

@@ -143,10 +143,11 @@ def _spare_inputs(new: Sequence[str], question: Question, writing: Writing) -> N
 
 
 def _list_inputs(names: Iterable[str]) -> Iterator[Path]:
+    from mmpscope.analysis.datasets.layout import is_dataset
     from mmpscope.analysis.loading import expand_input
 
     for name in filter(None, names):
         path = name if Path(name).exists() else name.rpartition("#")[0] or name
         yield Path(path).resolve()
-        for file in expand_input(path):
+        for file in [] if is_dataset(path) else expand_input(path):
             yield Path(file).resolve()

@@ -60,7 +60,7 @@ def test_f50_xml_that_is_not_vmmaps_is_called_by_its_name(tmp_path: Path) -> Non
     ("name", "code", "words"),
     [
         ("none.mmp", 3, "there is no such file"),
-        ("*.xyz", 3, "there is no file in it"),
+        ("*.xyz", 3, "no file matches it"),
         ("empty-folder", 3, "there is no file in it"),
         ("shop.mmp/x", 3, "not a directory"),
         ("shop.mmp#7", 2, "has no snapshot #7: it has 2, from #0 on"),

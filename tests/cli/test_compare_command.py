@@ -106,7 +106,10 @@ def test_nothing_readable_tells_every_reason_first(folder: Path) -> None:
     """On standard output as always; then why there is no answer."""
     answer = _compare("bad")
     assert "not read: bad/a note.txt" in answer.out
-    assert answer.err.startswith("mmp: bad: its only file cannot be read")
+    assert answer.err.startswith("mmp: bad/a note.txt: not a snapshot")
+    missing = _compare("no-folder")
+    assert missing.code == 3
+    assert missing.err == "mmp: no-folder cannot be read: there is no such file. Check the path.\n"
 
 
 def test_no_snapshot_at_all_cannot_tell(folder: Path) -> None:
@@ -184,10 +187,10 @@ def test_captures_of_one_process_stand_for_the_last_wherever_they_lie(tmp_path: 
         write_run(tmp_path / "each" / f"{number}.mmp", [time_ns])
     write_run(tmp_path / "series.mmp", times)
     assert run_mmp("dataset", "build", tmp_path / "ds", "--from", tmp_path / "series.mmp").code == 0
-    for name in ("each", "ds"):
+    for name in ("each", "ds", "series.mmp"):
         told = _read_json(tmp_path / name)
         assert (told["snapshots"], told["earlier"]) == (1, 2)
-        assert "2 earlier of the same processes left out" in _compare(tmp_path / name).out
+        assert "2 others of the same processes left out" in _compare(tmp_path / name).out
     assert _read_json(tmp_path / "ds")["rows"][0]["input"].endswith("series.mmp#2")
     assert _read_json(f"{tmp_path}/series.mmp#0:")["snapshots"] == 3
 
@@ -200,6 +203,41 @@ def test_a_damaged_series_gives_its_whole_snapshots(folder: Path) -> None:
     answer = _compare("torn.mmp", "--partial")
     assert answer.code == 0
     assert "torn.mmp" in answer.err
+
+
+def test_a_file_that_a_dataset_could_not_read_is_a_row_of_it(folder: Path) -> None:
+    """With the reason, as when the folder itself is compared."""
+    assert run_mmp("dataset", "build", "set", "--from", "mixed").code == 0
+    of_files, of_dataset = (
+        [row for row in _read_json(name)["rows"] if row["error"]] for name in ("mixed", "set")
+    )
+    assert [row["input"] for row in of_dataset] == ["mixed/a note.txt"]
+    assert of_dataset == of_files
+
+
+def test_what_cannot_be_told_is_marked_and_says_why(folder: Path) -> None:
+    """A row that was not judged does not look like a usual one."""
+    lines = _compare("good").out.splitlines()
+    assert sum(line.startswith("?") for line in lines) == 2
+    assert any(line.startswith("cannot tell (2): 0 others of this executable") for line in lines)
+    assert any("? cannot tell" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("host=web1", "Did you mean host_id or hostname?"),
+        ("privat>1M", "Did you mean private"),
+        ("name=a AND private>1M", "is more than one condition"),
+        ("mappings>=3k", "mappings is no size in bytes. Write it as in mappings>3000"),
+        ("nonsense=1", "Columns: snapshot_id"),
+    ],
+)
+def test_a_condition_that_cannot_be_meant_is_refused(folder: Path, condition: str, said: str) -> None:
+    """Nobody gets an empty answer for a condition that we read otherwise than it was meant."""
+    answer = _compare("good", "--where", condition)
+    assert (answer.code, answer.out) == (2, "")
+    assert said in answer.err
 
 
 def test_a_dataset_is_an_input(folder: Path) -> None:

@@ -72,7 +72,8 @@ def test_nothing_that_can_be_read_is_exit_3(folder: Path) -> None:
 
 REFUSALS = {
     "no input": (2, "dataset build new", "nothing to build from"),
-    "a pattern of nothing": (3, "dataset build new --from no/*.mmp", "there is no file in it"),
+    "a bucket to build in": (2, "dataset build s3://b/ds --from 1.mmp", "no folder of this machine"),
+    "a pattern of nothing": (3, "dataset build new --from no/*.mmp", "no file matches it"),
     "no such file": (3, "dataset build new --from no.mmp -q", "no file can be read"),
     "a chosen snapshot": (2, "dataset build new --from 1.mmp#0", "takes files whole"),
     "a file as dataset": (2, "dataset build 1.mmp --from 2.mmp", "is no folder"),
@@ -205,3 +206,14 @@ def test_rules_ask_nothing_new_of_a_dataset(folder: Path, command: str) -> None:
     assert "Build it with `mmp dataset build --rules own.toml --rebuild`" in answer.err
     assert run_mmp("dataset", "build", "ds", "--from", "*.mmp", "--rules", "own.toml", "--rebuild").code == 0
     assert "mmp dataset build" not in run_mmp(*command.split(), "--rules", "own.toml").err
+
+
+@pytest.mark.parametrize(
+    "command", ["info", "summary", "regions", "free", "export -t regions -o x.csv", "report -o x.html"]
+)
+def test_a_dataset_holds_no_snapshots_to_be_shown(folder: Path, command: str) -> None:
+    """Its files, an empty lock among them, are not taken for snapshots; the sentence says who takes it."""
+    answer = run_mmp(*command.split(), "ds")
+    assert (answer.code, answer.out) == (2, "")
+    assert "ds is a dataset" in answer.err
+    assert "`mmp compare`" in answer.err

@@ -63,7 +63,9 @@ def test_equal_values_and_one_that_is_not() -> None:
     [odd] = _judge([*[100 * MIB] * 311, 220 * MIB], HEAP)
     assert (odd.mads, odd.deviation, odd.excess) == (None, 0.0, 120 * MIB)
     told = odd.describe("this executable")
-    assert told == "heap 120 MiB above 311 others of this executable: 220 MiB, over half have 100 MiB"
+    assert (
+        told == "heap 120 MiB above 311 others of this executable (220 MiB; over half of them have 100 MiB)"
+    )
 
 
 @pytest.mark.parametrize("other", [100 * MIB + 4096, 100 * MIB + MIB - 1, 104 * MIB])
@@ -94,7 +96,7 @@ def test_counts_are_judged_as_counts() -> None:
     """By things, without units."""
     [odd] = _judge([*[500] * 20, 60_000], MAPPINGS)
     assert odd.describe("this executable").startswith(
-        "mappings 59,500 above 20 others of this executable: 60,000"
+        "mappings 59,500 above 20 others of this executable (60,000"
     )
 
 

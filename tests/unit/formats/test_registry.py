@@ -200,3 +200,16 @@ def test_each_file_of_the_corpus_is_taken_by_one_package() -> None:
         if len(takers) > 1:
             contested[path.name] = takers
     assert contested == {}
+
+
+@pytest.mark.parametrize("name", ["e.txt", "maps/e", "e.csv", "e"])
+def test_an_empty_file_is_no_snapshot(tmp_path: Path, name: str) -> None:
+    """Only of maps and smaps emptiness says something: a process without memory."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    with pytest.raises(UnknownFormatError, match="it is empty"):
+        open_source(path)
+    smaps = tmp_path / "2.smaps"
+    smaps.touch()
+    assert len(open_source(smaps).entries) == 1
