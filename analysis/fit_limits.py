@@ -26,7 +26,7 @@ CANNOT_TELL = "cannot tell"
 
 _ORDER = (DOES_NOT_FIT, CANNOT_TELL, FITS)
 _MOST = 2**64 - 1
-_ALWAYS_OVERCOMMIT, _NEVER_OVERCOMMIT = 1, 2
+_GUESS_OVERCOMMIT, _ALWAYS_OVERCOMMIT, _NEVER_OVERCOMMIT = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -95,19 +95,21 @@ def _weigh(name: str, size: int, available: int, reason: str) -> Check:
 def _check_commit(system: Facts, size: int) -> Check:
     """Apply vm.overcommit_memory (mm/util.c, __vm_enough_memory).
 
-    1 allows everything. 2 allows CommitLimit in all. 0 refuses only what is above all RAM and swap there is.
+    1 allows everything. 2 allows CommitLimit in all. 0 refuses only what is above all RAM and swap there is,
+    whatever is in use: that is no limit of what is committed, and has another name.
     """
     mode, meminfo = get_number(system, "overcommit_memory"), get_map(system, "meminfo")
+    name = "overcommit rule" if mode in (_GUESS_OVERCOMMIT, _ALWAYS_OVERCOMMIT) else "commit limit"
     if mode is None:
-        return Check("commit limit", CANNOT_TELL, None, "vm.overcommit_memory is not in the snapshot")
+        return Check(name, CANNOT_TELL, None, "vm.overcommit_memory is not in the snapshot")
     if mode == _ALWAYS_OVERCOMMIT:
-        return Check("commit limit", FITS, None, "vm.overcommit_memory is 1: everything is allowed")
+        return Check(name, FITS, None, "vm.overcommit_memory is 1: everything is allowed")
     names = ("CommitLimit", "Committed_AS") if mode == _NEVER_OVERCOMMIT else ("MemTotal", "SwapTotal")
     first, second = (get_number(meminfo, name) for name in names)
     if first is None or second is None:
-        return Check("commit limit", CANNOT_TELL, None, f"{' or '.join(names)} is not in the snapshot")
+        return Check(name, CANNOT_TELL, None, f"{' or '.join(names)} is not in the snapshot")
     told = f"vm.overcommit_memory is {mode}: {names[0]} {show_size(first)}, {names[1]} {show_size(second)}"
-    return _weigh("commit limit", size, first - second if mode == _NEVER_OVERCOMMIT else first + second, told)
+    return _weigh(name, size, first - second if mode == _NEVER_OVERCOMMIT else first + second, told)
 
 
 def _check_cgroup(snapshot: LoadedSnapshot, size: int) -> Check:

@@ -63,8 +63,8 @@ SPLITTERS = (
     Field("size", "uint64", "bytes", "its size, from hole to hole"),
     Field("end", "uint64", "address", "first byte after it"),
     Field("regions", "uint64", "", "regions in it"),
-    Field("type", "string", "", "type of the largest of these regions"),
-    Field("details", "string", "", "details of the largest of these regions"),
+    Field("type", "string", "", "type that most of these bytes are of"),
+    Field("details", "string", "", "details of the largest of these regions that is of that type"),
     Field("below", "uint64", "bytes", "size of the hole below"),
     Field("above", "uint64", "bytes", "size of the hole above"),
     Field(

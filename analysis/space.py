@@ -28,6 +28,7 @@ __all__ = [
     "is_windows",
     "judge_usable_range",
     "read_bits",
+    "tell_range",
 ]
 
 _MIN_PAGE = 4096
@@ -110,6 +111,16 @@ def _assume_range(process: Facts, capture: Capture, high: int) -> UsableRange:
 def has_address_space(snapshot: LoadedSnapshot) -> bool:
     """Tell if there are regions; extent.py tells why there may be none."""
     return snapshot.raw_columns.rows > 0
+
+
+def tell_range(snapshot: LoadedSnapshot) -> UsableRange | None:
+    """Return the usable range for a person; None where it is a guess from the addresses of no region.
+
+    A roll-up of a 64-bit process would have a range of 3 GiB, as it shows no address above.
+    """
+    found = snapshot.usable_range
+    is_guess = found[2].startswith(_GUESSED) and not has_address_space(snapshot)
+    return None if is_guess else UsableRange(*found)
 
 
 def find_page_size(process: Facts, capture: Capture, regions: RawColumns) -> int:

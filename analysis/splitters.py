@@ -49,7 +49,7 @@ def list_splitters(snapshot: LoadedSnapshot, window: Window | None = None) -> pa
 
 
 def _find_largest(regions: pa.Table, start: Uints, end: Uints) -> tuple[Rows, Rows]:
-    """Return the row of the largest region within each stretch, and how many regions lie in it."""
+    """Return the row to be told of each stretch: the largest of the type that most of it is of; count all."""
     rows = np.flatnonzero(find_counted(regions))
     address, size = (RawColumns(regions).numbers(name).values[rows] for name in ("address", "size"))
     by_address = np.argsort(start)
@@ -58,7 +58,16 @@ def _find_largest(regions: pa.Table, start: Uints, end: Uints) -> tuple[Rows, Ro
     inside = at >= 0
     inside[inside] = address[inside] < end[by_address][at[inside]]
     stretch[inside] = by_address[at[inside]]
-    # Sorted by stretch and size, the last row of a stretch is its largest region.
-    order = np.lexsort([~rows, size, stretch])
+    of_type = _add_up_types(RawColumns(regions).text("type").codes[rows], size, stretch)
+    # Sorted by stretch, by what its type comes to there and by size, the last row is the one to be told.
+    order = np.lexsort([~rows, size, of_type, stretch])
     lasts = np.searchsorted(stretch[order], np.arange(len(start)), side="right") - 1
     return rows[order[lasts]], np.bincount(stretch[inside], minlength=len(start))
+
+
+def _add_up_types(types: Rows, size: Uints, stretch: Rows) -> Uints:
+    """Return for each region the bytes of all regions of its type in its stretch."""
+    _, places = np.unique(np.stack([stretch, types]), axis=1, return_inverse=True)
+    sums = np.zeros(len(size), np.uint64)
+    np.add.at(sums, places.ravel(), size)
+    return sums[places.ravel()]

@@ -6,7 +6,7 @@ Here is what they share; pyarrow is imported only when a command runs.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,9 +39,16 @@ _NAMED = 3
 
 
 def open_each(
-    inputs: Sequence[str], opening: Opening, manner: Manner, *, latest: bool = False
+    inputs: Sequence[str],
+    opening: Opening,
+    manner: Manner,
+    *,
+    latest: bool = False,
+    heard: list[str] | None = None,
 ) -> Iterator[OpenedInput]:
     """Open the files of all inputs, one after the other; what is left out of a folder is told on stderr.
+
+    ``heard`` gets these sentences, too, for an answer that has to say what is missing in it.
 
     Raises FormatError or InputError for a file that was named and cannot be read, and where no file of a
     folder or pattern can be; UsageError for a snapshot that is not there.
@@ -54,40 +61,47 @@ def open_each(
             *inputs, partial=opening.partial, latest=latest, skip=lambda _, error: skipped.append(error)
         )
     finally:
-        _tell_skipped(skipped, manner)
+        told = list(_describe_skipped(skipped, verbose=manner.verbose))
+        _tell(told, manner, heard)
 
 
 def load_each(
-    inputs: Sequence[str], reading: Reading, manner: Manner, *, latest: bool = False
+    inputs: Sequence[str],
+    reading: Reading,
+    manner: Manner,
+    *,
+    latest: bool = False,
+    heard: list[str] | None = None,
 ) -> Iterator[LoadedSnapshot]:
     """Load the snapshots of all inputs and yield one after the other, letting go of each before the next.
 
     With ``latest``, a file of which no snapshots were chosen stands for the last of each process: whoever
     asks to see a series of a thousand does not mean a thousand pages.
 
-    Damage that was survived is told on stderr. Raises as `open_each`, and CannotTellError where there is no
-    snapshot at all.
+    Damage that was survived is told on stderr, and to ``heard``. Raises as `open_each`, and CannotTellError
+    where there is no snapshot at all.
     """
     from mmpscope.analysis.density import refuse_crowd
     from mmpscope.analysis.loading import load_chosen, load_rules
 
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
     is_empty = True
-    for opened in open_each(inputs, reading, manner, latest=latest):
+    for opened in open_each(inputs, reading, manner, latest=latest, heard=heard):
         try:
             refuse_crowd(opened)
         except LimitError as error:
             if opened.is_named:
                 raise
-            warn(f"left out: {error}", manner)
+            _tell([f"left out: {error}"], manner, heard)
             continue
-        warn_of_faults(opened.path, opened.source.faults, manner)
+        _tell(_describe_faults(opened.path, opened.source.faults, manner), manner, heard)
         told = len(opened.source.faults)
         for snapshot in load_chosen(opened, rules):
             if opened.is_named or _can_read(snapshot, manner):
                 is_empty = False
                 yield snapshot
-        warn_of_faults(opened.path, opened.source.faults[told:], manner)  # met as the tables were read
+        late = opened.source.faults[told:]  # met as the tables were read
+        _tell(_describe_faults(opened.path, late, manner), manner, heard)
     if is_empty:
         raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}. `mmp info` tells what there is")
 
@@ -201,27 +215,37 @@ def list_parts(
 
 def warn_of_faults(path: str, faults: Sequence[Fault], manner: Manner) -> None:
     """Tell the faults of one file on stderr, all of them only in verbose."""
-    if not faults or manner.quiet:
-        return
+    _tell(_describe_faults(path, faults, manner), manner, None)
+
+
+def _describe_faults(path: str, faults: Sequence[Fault], manner: Manner) -> list[str]:
+    if not faults:
+        return []
     from mmpscope.analysis.reporters.info_report import describe_faults
 
-    for sentence in describe_faults(faults, verbose=manner.verbose):
-        warn(f"{path}: {sentence}", manner)
+    return [f"{path}: {sentence}" for sentence in describe_faults(faults, verbose=manner.verbose)]
 
 
-def _tell_skipped(skipped: Sequence[MmpError], manner: Manner) -> None:
-    """Tell what was left out of folders and patterns; those of no known format take one line."""
+def _tell(sentences: Iterable[str], manner: Manner, heard: list[str] | None) -> None:
+    for sentence in sentences:
+        warn(sentence, manner)
+        if heard is not None:
+            heard.append(sentence)
+
+
+def _describe_skipped(skipped: Sequence[MmpError], *, verbose: bool) -> Iterator[str]:
+    """Say what was left out of folders and patterns; those of no known format take one line."""
     others = [error for error in skipped if isinstance(error, UnknownFormatError)]
     told = [error for error in skipped if error not in others] if len(others) > 1 else skipped
-    shown = told if manner.verbose or len(told) <= _MOST_WARNINGS else told[: _MOST_WARNINGS - 1]
+    shown = told if verbose or len(told) <= _MOST_WARNINGS else told[: _MOST_WARNINGS - 1]
     for error in shown:
-        warn(f"left out: {error}", manner)
+        yield f"left out: {error}"
     if len(shown) < len(told):
-        warn(f"left out: {len(told) - len(shown):,} more files that cannot be read (-v lists them)", manner)
+        yield f"left out: {len(told) - len(shown):,} more files that cannot be read (-v lists them)"
     if len(others) > 1:
         named = ", ".join(error.path or "" for error in others[:_NAMED])
         more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-        warn(f"left out: {len(others):,} files of no known format: {named}{more}", manner)
+        yield f"left out: {len(others):,} files of no known format: {named}{more}"
 
 
 def warn(sentence: str, manner: Manner) -> None:

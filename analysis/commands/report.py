@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["make_page_data", "run"]
 
+_MOST_HEARD = 5
+"""Sentences about files that were left out, or damaged, which a page repeats."""
 _LEAST_OF_SETS = 3
 """Snapshots of two captures of which one has several processes."""
 _MOST_SNAPSHOTS = 10_000
@@ -85,12 +87,14 @@ def make_page_data(
     from mmpscope.analysis.extent import require_figures
     from mmpscope.analysis.loading import load_rules
     from mmpscope.analysis.pages.page_data import build_page
+    from mmpscope.analysis.pages.tables import show_text
     from mmpscope.analysis.progress import follow
     from mmpscope.analysis.trends.following import Shelf
 
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
     with closing(Shelf(rules, partial=reading.partial)) as shelf:
-        moments = shelf.list_moments(load_each(inputs, reading, manner))
+        heard: list[str] = []
+        moments = shelf.list_moments(load_each(inputs, reading, manner, heard=heard))
         if len(moments) > _MOST_SNAPSHOTS:
             told = f"{len(moments):,} snapshots are more than a page holds"
             raise UsageError(f"{told}, {_MOST_SNAPSHOTS:,}. Choose some, as in FILE#0:{_MOST_SNAPSHOTS}")
@@ -99,7 +103,16 @@ def make_page_data(
         if len(moments) == 1:
             require_figures(shelf.read(moments[0].label))
         sets = _find_sets(inputs, reading, manner, len(moments))
-        return build_page(moments, shelf.read, lambda each: follow(each, manner, output), budget, sets)
+        data = build_page(moments, shelf.read, lambda each: follow(each, manner, output), budget, sets)
+        more = (
+            [f"{len(heard) - _MOST_HEARD:,} more were told as the page was made"]
+            if heard[_MOST_HEARD:]
+            else []
+        )
+        data.page["notes"] += map(
+            show_text, [*heard[:_MOST_HEARD], *more]
+        )  # who gets it sees no standard error
+        return data
 
 
 def _find_sets(inputs: list[str], reading: Reading, manner: Manner, count: int) -> ProcessSets | None:
@@ -113,7 +126,10 @@ def _find_sets(inputs: list[str], reading: Reading, manner: Manner, count: int) 
         sets = find_sets(inputs, load_sides(inputs, reading, manner))
     except UsageError:  # all of one moment: there is nothing to compare
         return None
-    return None if sets is None or len(sets.a) == len(sets.b) == 1 else sets
+    if sets is None or len(sets.a) == len(sets.b) == 1:
+        return None
+    is_twice = [each.label for each in sets.a] == [each.label for each in sets.b]
+    return None if is_twice else sets
 
 
 def _check_form(path: str, *, is_markdown: bool) -> None:

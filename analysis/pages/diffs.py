@@ -10,7 +10,7 @@ from mmpscope.analysis.diffs.schema import DIFF_TABLES
 from mmpscope.analysis.diffs.snapshots import SAME_MODE, DiffResult, diff
 from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.pages.changes import say_of_changes
-from mmpscope.analysis.pages.says import say_of_diff, say_of_movers
+from mmpscope.analysis.pages.says import NAMES, choose_lead, say_of_diff, say_of_movers
 from mmpscope.analysis.pages.schema import Diff
 from mmpscope.analysis.pages.snapshots import encode_mappings
 from mmpscope.analysis.pages.tables import Texts, encode_table, show_text
@@ -43,7 +43,10 @@ def compare_pair(ids: tuple[int, int], pair: tuple[LoadedSnapshot, LoadedSnapsho
     """Compare two snapshots; the movers are those that `mmp diff` lists, and more of them."""
     result = diff(*pair, limit=MOST_MOVERS)
     chosen = choose_changes(result, (), Choice(MOST_MOVERS))
-    moved = say_of_movers(chosen.components, result.metric)
+    lead = choose_lead(result.types, result.metric)
+    moved = say_of_movers(chosen.components, lead)
+    if moved and lead != result.metric:
+        moved += f" (by {NAMES[lead]})"
     return PairDiff(*ids, replace(chosen, components=chosen.components.slice(0, 0)), moved)
 
 

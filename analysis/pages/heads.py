@@ -16,6 +16,7 @@ from mmpscope.analysis.pages.schema import LIMITS, Head
 from mmpscope.analysis.pages.tables import show_text
 from mmpscope.analysis.reporters.amounts import show_time
 from mmpscope.analysis.reporters.systems import name_system
+from mmpscope.analysis.space import tell_range
 from mmpscope.analysis.tables import build_table
 
 if TYPE_CHECKING:
@@ -62,12 +63,13 @@ def _show(fact: object) -> str | None:
 def _list_facts(snapshot: LoadedSnapshot) -> Iterator[tuple[str, str]]:
     command = " ".join(show_fact(word) or "" for word in get_list(snapshot.process, "cmdline"))
     version = find_version(snapshot)
-    start, end, source = snapshot.usable_range
+    known = tell_range(snapshot)
     if command:
         yield "command line", command
     if version:
         yield "build of the program", version
-    yield "usable range", f"{start:x} to {end:x} ({source})"
+    if known is not None:
+        yield "usable range", f"{known.start:x} to {known.end:x} ({known.source})"
     yield "page", f"{snapshot.page_size:,} bytes"
     yield "classification rules", snapshot.rules_version
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from mmpscope.analysis.reporters.amounts import show_address, show_count, show_s
 from mmpscope.analysis.reporters.names import shorten_middle
 
 __all__ = [
+    "NAMES",
+    "choose_lead",
     "find_near_limit",
     "is_tight",
     "measure_nearness",
@@ -28,13 +31,16 @@ _NEAR = 0.9
 _USUAL = 64 << 20
 """A request of this size is nothing unusual: where it fails, that goes before any growth."""
 _MOVERS = 3
+_LEAD_TIMES, _LEAD_BYTES = 4, 1 << 20
+"""Another figure goes before the one that is followed where it moved so many times as much, and so much."""
+_THREAD = re.compile(r"tid \d+ ?")
 _NAMING = ("word", "unit", "type_a", "type_b", "details_a", "details_b", "address_a", "address_b")
 _NAME = 60
 """Characters of a name in a sentence."""
 _FIGURES = ("private", "private_ws", "total_ws", "committed", "size")
 """What the sentence is about: the first of these that is known."""
 _NO_PART = ("Total", "Unusable", "Free")
-_NAMES = {
+NAMES = {
     "private": "private memory",
     "private_ws": "the private working set",
     "total_ws": "the working set",
@@ -89,7 +95,7 @@ def say_of_memory(summary: pa.Table) -> str:
     total = rows[0][figure]
     parts = [row for row in rows if row["type"] not in _NO_PART and row[figure]]
     least = "at least " if figure in (rows[0]["partial"] or "").split(", ") else ""
-    what = f"{_NAMES[figure]} is {least}{show_size(total)}"
+    what = f"{NAMES[figure]} is {least}{show_size(total)}"
     if not parts:
         return what
     most = max(parts, key=lambda row: row[figure])
@@ -97,20 +103,48 @@ def say_of_memory(summary: pa.Table) -> str:
     return f"{said} in {most['allocations']:,} allocations" if (most["allocations"] or 0) > 1 else said
 
 
+def choose_lead(types: pa.Table, metric: str) -> str:
+    """Choose the figure that a comparison is told by: another one where that moved many times as much.
+
+    Shared memory and files move committed memory and the working set, and nothing of what is private.
+    """
+    total = types.slice(0, 1).to_pylist()[0] if types.num_rows else {}
+    own = abs(total.get(f"{metric}_delta") or 0)
+    others = [name for name in ("committed", "total_ws") if name != metric and total.get(f"{name}_delta")]
+    far = [name for name in others if abs(total[f"{name}_delta"]) >= max(_LEAD_TIMES * own, _LEAD_BYTES)]
+    if far:
+        return far[0]
+    moved = [name for name in (*others, "size") if name != metric and total.get(f"{name}_delta")]
+    return metric if own or not moved else moved[0]
+
+
 def say_of_diff(types: pa.Table, metric: str) -> str:
     """Say how the total of a figure changed, and the type that most of it comes from.
 
-    Where that figure did not change, another that did is told beside it.
+    Where another one is told by (`choose_lead`), the figure itself is told behind it. Where little of the
+    change is in memory, that is said: the stacks of threads are committed long before they are touched.
     """
-    rows = types.to_pylist()
-    what = _NAMES.get(metric, metric)
+    rows, lead = types.to_pylist(), choose_lead(types, metric)
+    what = NAMES.get(metric, metric)
     delta = rows[0][f"{metric}_delta"] if rows else None
-    if delta:
-        return _tell_change(rows, metric)
-    said = f"how {what} changed is not known" if delta is None else f"{what} did not change"
-    others = (name for name in ("committed", "total_ws", "size") if name != metric)
-    moved = next((name for name in others if rows and rows[0][f"{name}_delta"]), None)
-    return said if moved is None else f"{said}, but {_tell_change(rows, moved)}"
+    if lead == metric:
+        if not delta:
+            return f"how {what} changed is not known" if delta is None else f"{what} did not change"
+        return _tell_change(rows, metric) + _tell_absent(rows[0], metric)
+    if delta is None:
+        return f"{_tell_change(rows, lead)}; how {what} changed is not known"
+    return f"{_tell_change(rows, lead)}; {what} {_sign(delta) if delta else 'did not change'}"
+
+
+def _tell_absent(total: Mapping[str, Any], metric: str) -> str:
+    change, resident = total[f"{metric}_delta"], total["total_ws_delta"]
+    if (
+        metric not in ("private", "committed")
+        or resident is None
+        or abs(resident) * _LEAD_TIMES > abs(change)
+    ):
+        return ""
+    return f"; of the working set {_sign(resident)}"
 
 
 def say_of_movers(changes: pa.Table, metric: str) -> str:
@@ -121,16 +155,18 @@ def say_of_movers(changes: pa.Table, metric: str) -> str:
     """
     figure = f"{metric}_delta"
     rows = changes.select([*_NAMING, figure]).filter(pc.not_equal(changes[figure], 0)).to_pylist()
-    sums: dict[tuple[str, str], tuple[int, int]] = {}
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
-        name = row["word"], _name_mover(row)
-        count, delta = sums.get(name, (0, 0))
-        sums[name] = count + 1, delta + row[figure]
-    told = sorted(sums.items(), key=lambda each: -abs(each[1][1]))[:_MOVERS]
-    return ", ".join(
-        f"{f'{count:,} ' if count > 1 else ''}{word} {name} {_sign(delta)}"
-        for (word, name), (count, delta) in told
-        if delta
+        kin = _THREAD.sub("", _name_mover(row))  # the stacks of threads of one name
+        groups.setdefault((row["word"], kin), []).append(row)
+    sums = {key: sum(row[figure] for row in members) for key, members in groups.items()}
+    told = sorted((key for key in sums if sums[key]), key=lambda key: -abs(sums[key]))[:_MOVERS]
+    return ", ".join(f"{_name_group(*key, groups[key])} {_sign(sums[key])}" for key in told)
+
+
+def _name_group(word: str, kin: str, members: Sequence[Mapping[str, Any]]) -> str:
+    return (
+        f"{word} {_name_mover(members[0])}" if len(members) == 1 else f"{len(members):,} {word} {kin.strip()}"
     )
 
 
@@ -174,7 +210,7 @@ def _tell_change(rows: list[dict[str, Any]], metric: str) -> str:
     delta, before, after = (rows[0][f"{metric}_{end}"] for end in ("delta", "a", "b"))
     share = f" ({delta / before:+.0%})" if before else ""
     word = "grew" if delta > 0 else "shrank"
-    said = f"{_NAMES.get(metric, metric)} {word} by {show_size(abs(delta))}{share}, to {show_size(after)}"
+    said = f"{NAMES.get(metric, metric)} {word} by {show_size(abs(delta))}{share}, to {show_size(after)}"
     types = [row for row in rows if row["type"] not in _NO_PART]
     parts = [row for row in types if (row[f"{metric}_delta"] or 0) * delta > 0]
     if not parts:

@@ -13,6 +13,7 @@ from mmpscope.analysis.reporters.amounts import show_time
 from mmpscope.analysis.reporters.names import show_name
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.systems import name_system
+from mmpscope.analysis.space import tell_range
 from mmpscope.analysis.totals import compare_stated_total
 from mmpscope.formats.model import Capability, Facts
 
@@ -44,7 +45,6 @@ _STATED = "the summary shows the source's own totals, and free space is not know
 def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
     """Name one snapshot for JSON: label, process and moment; null where the source does not say."""
     host = snapshot.capture.host
-    start, end, source = snapshot.usable_range
     extent = find_extent(snapshot)
     return {
         "label": snapshot.label,
@@ -56,7 +56,7 @@ def describe_snapshot(snapshot: LoadedSnapshot) -> dict[str, object]:
         "os": show_fact(host.get("os")),
         "kernel": show_fact(host.get("kernel")),
         "machine": show_fact(host.get("machine")),
-        "usable_range": {"start": f"0x{start:016x}", "end": f"0x{end:016x}", "source": source},
+        "usable_range": _describe_range(snapshot),
         "source": describe_source(snapshot),
         "shows": extent.shown,
         "lacks": extent.reason,
@@ -154,15 +154,22 @@ def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:
     return [show_name(f"not known: {', '.join(items[:3])}{because}{more}")]
 
 
+def _describe_range(snapshot: LoadedSnapshot) -> dict[str, str] | None:
+    known = tell_range(snapshot)
+    if known is None:
+        return None
+    return {"start": f"0x{known.start:016x}", "end": f"0x{known.end:016x}", "source": known.source}
+
+
 def _describe_more(snapshot: LoadedSnapshot) -> list[str]:
     process, host = snapshot.process, snapshot.capture.host
     command = " ".join(show_fact(word) or "" for word in get_list(process, "cmdline"))
-    start, end, source = snapshot.usable_range
+    known = tell_range(snapshot)
     return [
         f"  program: {show_fact(process.get('exe')) or 'unknown'}",
         *([f"  command: {command}"] if command else []),
         f"  system: {' '.join(name_system(host)) or 'unknown'}",
-        f"  usable range: {start:x} to {end:x} ({source})",
+        *([f"  usable range: {known.start:x} to {known.end:x} ({known.source})"] if known else []),
     ]
 
 

@@ -130,10 +130,11 @@ def _write_roles(page: Page) -> list[str]:
         return []
     *rows, total = list_rows(roles["rows"], page["texts"])
     listed = [row for row in rows if row["word"] != OTHERS][:_MOVERS]
-    left = len(rows) - len(listed)
+    rest = [row for row in rows if row not in listed]
     cells = [_write_role(row) for row in [*listed, total]]
-    if left:
-        cells.insert(-1, ["others", f"{left:,} more rows", "", "", "", ""])
+    if rest:
+        sums = [_change(_add(row[f"{name}_delta"] for row in rest)) for name in _ROLE_FIGURES]
+        cells.insert(-1, [OTHERS, f"{len(rest):,} more row{'' if len(rest) == 1 else 's'}", "", *sums])
     told = f"From {_name(roles['sides'][0])} to {_name(roles['sides'][1])}, by role:"
     return [
         told,
@@ -145,7 +146,10 @@ def _write_roles(page: Page) -> list[str]:
 def _write_role(row: Row) -> list[str]:
     counts = " \u2192 ".join(show_count(row[f"instances_{side}"]) for side in "ab")
     changes = [_change(row[f"{name}_delta"]) for name in _ROLE_FIGURES]
-    return [row["word"], _name(row["name"] or ""), counts, *changes]
+    side = "b" if row["instances_b"] else "a"
+    is_one = row[f"instances_{side}"] == 1 and row[f"pid_{side}"] is not None
+    name = f"{row['name'] or 'unknown process'} (pid {row[f'pid_{side}']})" if is_one else row["name"] or ""
+    return [row["word"], _name(name), counts, *changes]
 
 
 def _tell_mode(diff: Diff) -> str:

@@ -232,3 +232,13 @@ def test_any_number_of_files_needs_few_open_ones(
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert (answer.code, answer.err) == (4 if "--fits" in words else 0, "")
+
+
+def test_a_roll_up_has_no_range_of_its_own(tmp_path: Path) -> None:
+    """It lists no region: where its address space ends is not guessed from the address of none."""
+    path = tmp_path / "1.smaps_rollup"
+    path.write_text("5600-7f00 ---p 00000000 00:00 0 [rollup]\nRss: 8 kB\nPss: 4 kB\nAnonymous: 2 kB\n")
+    answer = run_mmp("summary", path, "--json")
+    assert answer.code == 0
+    assert json.loads(answer.out)["snapshot"]["usable_range"] is None
+    assert "usable range" not in run_mmp("summary", path, "-v").out

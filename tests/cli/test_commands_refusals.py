@@ -178,7 +178,7 @@ def test_a_request_that_fits_or_not_or_nobody_knows(shop: Path, tmp_path: Path) 
     [first, _] = make_shop()
     write_file(known, [replace(first, capability=[Capability("cgroup", "not applicable")])])
     assert _ask_fit(known, "1M") == (0, "1 MiB fits: at 7f0a7ff00000, the highest hole with room")
-    assert _ask_fit(known, "200T") == (1, "200 TiB does not fit: the commit limit allows 10 GiB at most")
+    assert _ask_fit(known, "200T") == (1, "200 TiB does not fit: the overcommit rule allows 10 GiB at most")
     assert _ask_fit(shop, "200T")[0] == 1
     cannot_tell = (4, "cannot tell if 1 MiB fits: the memory cgroup is not in the snapshot")
     assert _ask_fit(f"{shop}#0", "1M") == cannot_tell

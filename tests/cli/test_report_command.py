@@ -6,6 +6,7 @@ import base64
 import functools
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -329,3 +330,32 @@ def test_view_without_a_browser_says_so(tmp_path: Path, monkeypatch: pytest.Monk
     assert "BROWSER" in answer.err
     assert Path(answer.out.strip()).exists()
     assert run_mmp("view", LEAK, "--no-open").err == ""
+
+
+def test_what_was_left_out_is_told_on_the_page(tmp_path: Path) -> None:
+    """Who gets the page does not see the standard error of whoever made it."""
+    write_shop(tmp_path)
+    whole = next(tmp_path.glob("*.mmp")).read_bytes()
+    for number in range(7):
+        (tmp_path / f"{number}.mmp").write_bytes(whole[: 900 + number])
+    for words in ((), ("-q",)):
+        notes = read_page(run_mmp("report", tmp_path, *words).out).page["notes"]
+        told = [note for note in notes if note.startswith("left out: ")]
+        assert len(told) == 5
+        assert "0.mmp: the file ends inside" in told[0]
+        assert "2 more were told as the page was made" in notes
+
+
+def test_one_capture_of_several_processes_given_twice_is_not_compared_with_itself() -> None:
+    """Nothing lies between a file and itself, and each counts once."""
+    workers = SAMPLES / "linux-workers-a-v1.0.mmp"
+    page = _make(workers, workers).page
+    assert page["roles"] is None
+    assert any(note.endswith("given twice: each counts once") for note in page["notes"])
+
+
+def test_markdown_tells_processes_of_one_name_apart() -> None:
+    """By their pids, where a row is one process."""
+    workers = [SAMPLES / f"linux-workers-{side}-v1.0.mmp" for side in "ab"]
+    block = run_mmp("report", *workers, "--markdown").out
+    assert re.search(r"\| `\w+ \(pid \d+\)` \| 1 ", block)

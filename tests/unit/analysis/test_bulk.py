@@ -151,7 +151,7 @@ def test_a_name_is_relative_to_the_folder_it_was_given_in(
     measured = measure_batch(sent, Measuring(("captures",)))
     assert measured.measures.captures["input"].to_pylist() == [f"run.mmp#{n}" for n in range(len(load(LEAK)))]
     assert [error.reason for error in measured.errors] == [
-        "gone.mmp cannot be read: no such file or directory. Check the path."
+        "gone.mmp cannot be read: there is no such file. Check the path."
     ]
     batch = read_batch(Reading(), sent)
     assert [(row.input, row.error is None) for row in batch.files] == [("run.mmp", True), ("gone.mmp", False)]

@@ -126,15 +126,18 @@ def test_the_commit_limit_binds_only_when_overcommit_is_off() -> None:
     off = {"overcommit_memory": 2, "meminfo": meminfo}
     assert find_outcome(ask(4 * MIB, system=off), "commit limit") == ("fits", 4 * MIB)
     assert ask(4 * MIB + 1, system=off).binding.name == "commit limit"
-    assert find_outcome(ask(8 * MIB, system=off | {"overcommit_memory": 1}), "commit limit") == ("fits", None)
+    assert find_outcome(ask(8 * MIB, system=off | {"overcommit_memory": 1}), "overcommit rule") == (
+        "fits",
+        None,
+    )
 
 
 def test_the_heuristic_refuses_only_more_than_ram_and_swap() -> None:
     """With vm.overcommit_memory 0 the sum of all RAM and swap is the limit, whatever is used of it."""
     meminfo = {"MemTotal": 6 * MIB, "SwapTotal": 2 * MIB, "CommitLimit": 1, "Committed_AS": GIB}
     system = {"overcommit_memory": 0, "meminfo": meminfo}
-    assert find_outcome(ask(8 * MIB, system=system), "commit limit") == ("fits", 8 * MIB)
-    assert find_outcome(ask(8 * MIB + 1, system=system), "commit limit") == ("does not fit", 8 * MIB)
+    assert find_outcome(ask(8 * MIB, system=system), "overcommit rule") == ("fits", 8 * MIB)
+    assert find_outcome(ask(8 * MIB + 1, system=system), "overcommit rule") == ("does not fit", 8 * MIB)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -219,7 +222,7 @@ def test_the_checks_are_a_table() -> None:
     """Every check is a row, in the order of the kernel."""
     table = ask(PAGE).to_table()
     assert table.column_names == [field.name for field in FIT]
-    names = ["address space", "mapping count", "RLIMIT_AS", "RLIMIT_DATA", "commit limit", "cgroup"]
+    names = ["address space", "mapping count", "RLIMIT_AS", "RLIMIT_DATA", "overcommit rule", "cgroup"]
     assert table.column("check").to_pylist() == names
 
 

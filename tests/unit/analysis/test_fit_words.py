@@ -32,7 +32,7 @@ def _find_reason(answer: FitAnswer, name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "process", "system", "told"),
     [
-        ("commit limit", {}, HEURISTIC, "MemTotal 23.5 GiB, SwapTotal 0 bytes"),
+        ("overcommit rule", {}, HEURISTIC, "MemTotal 23.5 GiB, SwapTotal 0 bytes"),
         ("commit limit", {}, OFF, "CommitLimit 8 GiB, Committed_AS 6.5 GiB"),
         ("RLIMIT_AS", {"limits": SHORT}, {}, "limit 8 MiB, VmSize 3 MiB"),
         ("RLIMIT_AS", {"limits": SHORT, "status": {}}, {}, "limit 8 MiB; VmSize is not in the snapshot"),

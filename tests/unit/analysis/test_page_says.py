@@ -8,6 +8,7 @@ import pytest
 from mmpscope.analysis.diffs.schema import DIFF_ROWS, DIFF_TYPES
 from mmpscope.analysis.free_schema import WINDOWS
 from mmpscope.analysis.pages.says import (
+    choose_lead,
     is_tight,
     say_of_diff,
     say_of_limits,
@@ -73,8 +74,48 @@ def test_another_figure_that_moved_is_told() -> None:
         {"type": "Mapped File", "committed_delta": 2 * MIB},
     ]
     said = say_of_diff(_table(DIFF_TYPES, rows), "private")
-    assert said.startswith("private memory did not change, but committed memory grew by 2 MiB (+200%)")
+    assert said == (
+        "committed memory grew by 2 MiB (+200%), to 3 MiB; most of it is Mapped File (+2 MiB);"
+        " private memory did not change"
+    )
     assert say_of_diff(_table(DIFF_TYPES, [{"type": "Total"}]), "private").endswith("is not known")
+
+
+@pytest.mark.parametrize(
+    ("private", "committed", "resident", "lead"),
+    [
+        (10, 12, 12, "private"),
+        (1, 41, 41, "committed"),
+        (0, 0, 50, "total_ws"),
+        (30, 30, 0, "private"),
+        (0, 0, 0, "private"),
+        (None, 2, 2, "committed"),
+        (-1, -41, -41, "committed"),
+    ],
+)
+def test_a_comparison_is_told_by_what_moved(
+    private: int | None, committed: int, resident: int, lead: str
+) -> None:
+    """Forty shared mappings are no growth of a heap by one, and a mapped file is no page table."""
+    deltas = {"private_delta": private, "committed_delta": committed, "total_ws_delta": resident}
+    row = {name: None if value is None else value * MIB for name, value in deltas.items()}
+    assert choose_lead(_table(DIFF_TYPES, [{"type": "Total", **row}]), "private") == lead
+
+
+def test_what_is_committed_and_not_in_memory_is_told() -> None:
+    """The stacks of thirty threads are 240 MiB by what was committed, and next to nothing in memory."""
+    rows = [
+        {"type": "Total", "private_a": 10 * MIB, "private_b": 250 * MIB, "private_delta": 240 * MIB}
+        | {"committed_delta": 240 * MIB, "total_ws_delta": MIB},
+        {"type": "Stack", "private_delta": 240 * MIB},
+    ]
+    said = say_of_diff(_table(DIFF_TYPES, rows), "private")
+    assert said.endswith("most of it is Stack (+240 MiB); of the working set +1 MiB")
+    stacks = [
+        {"word": "new", "type_b": "Stack", "details_b": f"tid {tid} worker", "private_delta": 8 * MIB}
+        for tid in range(30)
+    ]
+    assert say_of_movers(_table(DIFF_ROWS, stacks), "private") == "30 new Stack worker +240 MiB"
 
 
 def test_movers_are_named_by_what_they_are() -> None:
