@@ -91,7 +91,7 @@ class Target(Protocol):
         ...
 
     def estimate_cost(self) -> Cost | None:
-        """Estimate what the counters would cost, where they are read whatever they cost; None elsewhere."""
+        """Estimate what the counters will cost; None where they are not read, or a budget bounds that."""
         ...
 
     def is_alive(self) -> bool:

@@ -174,7 +174,9 @@ def _add_extent_options(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add("--light", action="store_true", help="mappings and totals only: no counters, threads and modules")
     add("--full", action="store_true", help="counters of huge processes too, at the cost of a longer look")
-    add("--yes", action="store_true", help="do not ask before a look of more than a second (--full)")
+    add(
+        "--yes", action="store_true", help="do not ask before a look of more than a second (--full, --freeze)"
+    )
     add(
         "--max-regions",
         metavar="N",

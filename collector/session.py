@@ -74,7 +74,13 @@ class Session:
         """Make what takes names out of snapshots before they are written, where that is asked for."""
         if not self._request.redact:
             return None
-        from mmpscope.formats.redaction import Redactor, load_key, make_key  # most do without
+        from mmpscope.formats.redaction import (
+            KEEP_IT,
+            Redactor,
+            keep_apart,
+            load_key,
+            make_key,
+        )  # most do without
 
         path = self._request.key
         if path is None:
@@ -82,9 +88,12 @@ class Session:
                 "names become tokens of a random key, which is thrown away: no other file has the same."
             )
             return Redactor(make_key(), rebase=self._request.rebase)
+        output = self._request.append or self._request.output
+        if output is not None:
+            keep_apart(path, output)
         key, is_new = load_key(path)
         if is_new:
-            self._say(f"{path} is a new key: whoever has it can tell which names the tokens stand for.")
+            self._say(f"{path} is a new key: {KEEP_IT}.")
         return Redactor(key, rebase=self._request.rebase)
 
     def _run_once(self) -> None:
@@ -210,12 +219,17 @@ class Session:
         self._confirm_cost(f"process {target.pid} ({printable(target.name)})", cost)
 
     def _confirm_cost(self, who: str, cost: Cost | None) -> None:
-        """Have the user agree to what takes long; UsageError where there is nobody to ask."""
+        """Tell what takes long, and have the user agree to what was asked for beyond the usual.
+
+        UsageError where there is nobody to ask.
+        """
         if cost is None or cost.counters_s <= _MUCH_S:
             return
-        sentence = f"{who}: {cost.describe()}."
-        if self._request.is_sure:
-            self._say(sentence)
+        options = self._request.options
+        held = ", and is held still meanwhile" if options.freeze else ""
+        sentence = f"{who}: {cost.describe()}{held}."
+        if self._request.is_sure or not (options.full or options.freeze):
+            self._say(f"{sentence} --light leaves them out.")
             return
         with self._cut.allowed():
             answer = ask(self._prog, f"{sentence} --light leaves them out. Go on? [y/N] ")

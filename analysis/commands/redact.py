@@ -11,7 +11,7 @@ is a token as well.
 \b
 Examples:
   mmp redact night.mmp -o night-redacted.mmp
-  mmp redact a.mmp b.mmp -o to-vendor/ --key vendor.key --rebase
+  mmp redact a.mmp b.mmp -o to-vendor/ --key our.key --rebase
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def run(inputs: Inputs, target: Target, opening: Opening, manner: Manner) -> int
         raise UsageError("which file shall be written? Name it, as in -o redacted.mmp, or a folder")
     if not _is_folder(target.output):
         check_output(target.output, force=target.force)
-    key, told = _choose_key(target.key)
+    key, told = _choose_key(target.key, target.output)
     redactor = Redactor(key, rebase=target.rebase)
     rows: list[dict[str, Any]] = []
     for _ in follow(_redact_each(inputs, redactor, target, (opening, manner), rows), manner, target.output):
@@ -83,15 +83,16 @@ def run(inputs: Inputs, target: Target, opening: Opening, manner: Manner) -> int
     return 0
 
 
-def _choose_key(path: str | None) -> tuple[bytes, str]:
+def _choose_key(path: str | None, output: str) -> tuple[bytes, str]:
     """Return the key, and what there is to be said of it."""
     from mmpscope.analysis.reporters.names import show_name
-    from mmpscope.formats.redaction import load_key, make_key
+    from mmpscope.formats.redaction import KEEP_IT, keep_apart, load_key, make_key
 
     if path is None:
         return make_key(), _THROWN_AWAY
+    keep_apart(path, output)
     key, is_new = load_key(path)
-    told = f"{show_name(path)} is a new key: whoever has it can tell which names the tokens stand for"
+    told = f"{show_name(path)} is a new key: {KEEP_IT}"
     return key, told if is_new else ""
 
 

@@ -17,7 +17,7 @@ from mmpscope.collector.linux.procfs import ProcDir
 from mmpscope.collector.recorder import Recorder
 from mmpscope.formats.proc.smaps import Regions
 
-__all__ = ["MapTexts", "drop_doubles", "read_again", "read_map_texts", "read_rollup"]
+__all__ = ["MapTexts", "drop_doubles", "explain_light", "read_again", "read_map_texts", "read_rollup"]
 
 _RANGE = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) ", re.MULTILINE)
 _TRIES = 3
@@ -51,7 +51,7 @@ def read_map_texts(
     """Read maps, and smaps unless the snapshot is a light one; OSError where maps cannot be read."""
     maps = recorder.require("maps", lambda: _read_in_order(process, "maps"))
     cost = estimate_cost(maps, status)
-    why_light = _explain_light(maps, status, options)
+    why_light = explain_light(maps, status, options)
     if why_light is not None:
         recorder.miss("smaps", "skipped", None, why_light)
         return MapTexts(maps, cost, why_light=why_light)
@@ -136,7 +136,7 @@ def _is_in_order(text: bytes) -> bool:
     return True
 
 
-def _explain_light(maps: bytes, status: bytes, options: Options) -> str | None:
+def explain_light(maps: bytes, status: bytes, options: Options) -> str | None:
     """Say why this snapshot has to be a light one, None where it need not be."""
     if options.light:
         return "a light snapshot was asked for"

@@ -14,6 +14,7 @@ from mmpscope.collector.errors import AccessDeniedError, CollectError, ProcessGo
 from mmpscope.collector.linux.cost import estimate_cost
 from mmpscope.collector.linux.denied import advise, read_ptrace_scope
 from mmpscope.collector.linux.procfs import ProcDir
+from mmpscope.collector.linux.regions import explain_light
 from mmpscope.collector.linux.snapshot import SnapshotReader
 from mmpscope.collector.names import printable
 from mmpscope.formats.model import Capability, Capture, Fact, Snapshot
@@ -145,10 +146,15 @@ class LinuxTarget:
             raise self._explain(error, "maps") from error
 
     def estimate_cost(self) -> Cost | None:
-        """Estimate what the counters would cost, with --full and without a budget."""
-        if not self._options.full or self._options.budget_s is not None:
+        """Estimate what the counters will cost, where they are read and no budget bounds that.
+
+        Of every process of a machine only with --full: it takes a look at the map of each.
+        """
+        options = self._options
+        if options.light or options.budget_s is not None or (options.every_process and not options.full):
             return None
-        return estimate_cost(self._read("maps"), self._read("status"))
+        maps, status = self._read("maps"), self._read("status")
+        return None if explain_light(maps, status, options) else estimate_cost(maps, status)
 
     def is_alive(self) -> bool:
         """Whether the process still runs."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mmpscope.formats.errors import OutputError, OutputExistsError
-from mmpscope.formats.mmp.lock import LOCKED, is_remote, lock
+from mmpscope.formats.mmp.lock import LOCKED, is_locked, is_remote, lock
 
 __all__ = ["OutputFile"]
 
@@ -24,7 +24,15 @@ _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG}
 _UNNAMED = getattr(os, "O_TMPFILE", None)
 """Linux: a file without a name, of which nothing is left where its writer is killed."""
 _FILE = "/proc/self/fd/{}"
+_IN_USE = "another program is adding to it. Wait for it to end, or name another file."
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+
+
+def _refuse_locked(path: Path) -> None:
+    """Refuse to replace a series that still runs: its collector would write to a file without a name."""
+    with contextlib.suppress(OSError):  # what cannot be read can be replaced
+        if is_locked(path):
+            raise OutputError(f"{path}: {_IN_USE}")
 
 
 class OutputFile:
@@ -63,6 +71,7 @@ class OutputFile:
                 if not force:
                     raise _exists(target)
                 target = Path(os.path.realpath(target))  # what a link names is replaced, not the link
+                _refuse_locked(target)
             temporary = target.with_name(f".mmpscope-{os.urandom(4).hex()}.tmp")
             descriptor = _open_unnamed(target.parent)
             is_named = descriptor is None
@@ -101,7 +110,7 @@ class OutputFile:
             lock(self._descriptor)
         except OSError as error:
             if error.errno in LOCKED:
-                what = "another program is adding to it. Wait for it to end, or name another file."
+                what = _IN_USE
             else:
                 what = f"it cannot be locked ({error.strerror}). Name a file on another file system."
             raise OutputError(f"{self.path}: {what}") from error

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from mmpscope.formats.errors import InputError, OutputError
 
-__all__ = ["KEY_BYTES", "load_key", "make_key"]
+__all__ = ["KEEP_IT", "KEY_BYTES", "keep_apart", "load_key", "make_key"]
 
 KEY_BYTES = 32
+KEEP_IT = "keep it, and do not send it: whoever has it can tell which names the tokens stand for"
+"""What is said of a key that was made."""
 _LEAST_BYTES = 16
 _MOST_BYTES = 4096
 
@@ -37,13 +39,26 @@ def load_key(path: str) -> tuple[bytes, bool]:
     return key, False
 
 
+def keep_apart(path: str, output: str) -> None:
+    """Refuse a key that an output would replace, or that lies in the folder to be sent: OutputError."""
+    key, written = Path(path).resolve(), Path(output).resolve()
+    if key == written:
+        raise OutputError(f"{path} is the key, which would be replaced. Name another output.")
+    if written.is_dir() and key.parent == written:
+        raise OutputError(f"{path}: a key is not to be sent with what it hides. Keep it outside of {output}.")
+
+
 def _create(path: str) -> bytes:
     key, flags = make_key(), os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-            file.write(key)
-            file.flush()
-            os.fsync(file.fileno())
+            try:
+                file.write(key)
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:
+                Path(path).unlink()  # a part of a key would be refused as one from now on
+                raise
     except OSError as error:
         raise OutputError(f"{path}: the key cannot be made ({error.strerror}). Name another file.") from error
     return key

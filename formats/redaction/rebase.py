@@ -31,6 +31,7 @@ _STAY = "addresses stay as they are: {}"
 _STAY_BETWEEN = (
     "addresses from 0x{:x} to 0x{:x} stay as they are: a region lies across the limits of what moves"
 )
+_STAY_LOW = "addresses below 0x{:x} stay as they are, as the heap of a program that is not PIE"
 _MASK = (1 << 64) - 1
 _FOUR_GIB = 1 << 32
 _HIGHEST = 1 << 56
@@ -45,9 +46,15 @@ class Rebase:
     """Where each address of one snapshot goes."""
 
     def __init__(
-        self, zones: Sequence[Zone], distances: Sequence[int], said: Capability, tokens: Tokens
+        self,
+        zones: Sequence[Zone],
+        distances: Sequence[int],
+        said: Capability,
+        tokens: Tokens,
+        low: str | None = None,
     ) -> None:
         self.said = said
+        self._low = low
         self._tokens = tokens
         self._starts = [zone.start for zone in zones]
         self._distances = distances
@@ -63,8 +70,10 @@ class Rebase:
         return self._move_end(number) if kind is Kind.END else self._move(number)
 
     def list_unmoved(self) -> list[str]:
-        """Give the reason why addresses stay that should have moved; nothing where all of them moved."""
-        return [self.said.reason or ""] if self.said.state != "ok" else []
+        """Give the reason why addresses stay, or which are never moved; nothing where all of them moved."""
+        if self.said.state != "ok":
+            return [self.said.reason or ""]
+        return [] if self._low is None else [self._low]
 
     def move_columns(self, table: str, columns: Mapping[str, Plain]) -> dict[str, Plain]:
         """Move the addresses of a table, column by column."""
@@ -141,7 +150,8 @@ def plan_rebase(snapshot: Snapshot, tokens: Tokens) -> Rebase:
     if crossed:
         told = _STAY_BETWEEN.format(crossed[0].start, crossed[-1].end)
         said = Capability(REBASE, "skipped", None, told)
-    return Rebase(zones, distances, said, tokens)
+    is_low = any(start < zones[1].start for start, _ in regions)
+    return Rebase(zones, distances, said, tokens, _STAY_LOW.format(zones[1].start) if is_low else None)
 
 
 def _list_ranges(tables: Mapping[str, Table], *names: str) -> Iterator[_Range]:

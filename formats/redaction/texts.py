@@ -25,6 +25,7 @@ _MARKS = re.compile(r"[0-9a-fA-Fx,/ -]*")
 _WELL_KNOWN_SID = re.compile(r"S-1-[0-3]-\d{1,3}|S-1-5-(?:\d{1,2}|32-\d{3})|S-1-16-\d{1,5}")
 _OPTION = re.compile(r"(--?)(.*)", re.DOTALL)
 _BUNDLE = re.compile(r"[A-Za-z\d]+")
+_LONGEST_BUNDLE = 3
 _OPTIONS = frozenset(
     {"-jar", "--module", "-cp", "-classpath", "--class-path", "--module-path", "--eval", "--print"}
     | {"--require", "-pe", "-"}
@@ -103,8 +104,10 @@ class Texts:
         if dashes == "-" and name.isascii() and name.isalpha() and len(name) == 1:
             return word
         if dashes == "-" and len(bare) > 1 and _BUNDLE.fullmatch(name):
-            # The first letter and the last tell what an interpreter makes of a bundle such as -lc.
-            return f"-{bare[0]}{self.make_token(name)}{bare[-1]}"
+            # The first letter and the last tell what an interpreter makes of a bundle such as -lc. What is
+            # longer may be a password behind its option, as in -pSecret.
+            end = bare[-1] if bare == name and len(name) <= _LONGEST_BUNDLE else ""
+            return f"-{bare[0]}{self.make_token(name)}{end}"
         return dashes + self.make_token(name)
 
     def _redact_beside_paths(self, text: str, known: frozenset[str]) -> str:

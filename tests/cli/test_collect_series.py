@@ -123,6 +123,20 @@ def test_two_series_do_not_write_into_one_file(tmp_path: Path) -> None:
     assert len(read_snapshots(output)) == 1
 
 
+def test_a_series_that_runs_is_not_replaced(tmp_path: Path) -> None:
+    """--force takes the place of a file, not of a writer: what it wrote afterwards would have no name."""
+    output = tmp_path / "a.mmp"
+    with run_sleeper() as sleeper, start_collect(sleeper.pid, "-o", output, "--interval", "1h") as series:
+        wait_until(output.exists)
+        run = collect(sleeper.pid, "-f", "-o", output)
+        assert (run.returncode, run.stdout) == (3, "")
+        assert "another program is adding to it" in run.stderr
+        series.terminate()
+        series.communicate(timeout=30)
+    assert collect(sleeper.pid, "-f", "-o", output).returncode == 3  # it is gone
+    assert len(read_snapshots(output)) == 1
+
+
 def test_launch_samples_from_the_start_and_keeps_the_exit_code(tmp_path: Path) -> None:
     """The program runs with its own arguments, its end and exit code are said and stored; ours is 0."""
     output = tmp_path / "a.mmp"

@@ -44,7 +44,8 @@ def test_one_key_makes_one_token_of_a_name_in_every_file(shop: Path, tmp_path: P
     key = tmp_path / "key"
     said = [run_mmp("redact", shop, "-o", tmp_path / f"{n}.mmp", "--key", key).err for n in (1, 2)]
     assert said == [
-        f"mmp: {key} is a new key: whoever has it can tell which names the tokens stand for\n",
+        f"mmp: {key} is a new key: keep it, and do not send it: "
+        "whoever has it can tell which names the tokens stand for\n",
         "",
     ]
     assert len(key.read_bytes()) == 32
@@ -182,13 +183,28 @@ def test_a_redacted_file_can_be_redacted_again(shop: Path, tmp_path: Path) -> No
     assert items.count("redaction") == 1
 
 
+def test_the_key_is_neither_replaced_nor_put_beside_what_it_hides(shop: Path, tmp_path: Path) -> None:
+    """Whoever sends the folder would send the key, and without it no other file has these tokens."""
+    key, folder = tmp_path / "key", tmp_path / "to-vendor"
+    key.write_bytes(b"k" * 32)
+    answer = run_mmp("redact", shop, "--key", key, "-o", key, "-f")
+    assert answer.code == 3
+    assert "is the key, which would be replaced" in answer.err
+    folder.mkdir()
+    answer = run_mmp("redact", shop, "--key", folder / "key", "-o", f"{folder}/")
+    assert answer.code == 3
+    assert "not to be sent" in answer.err
+    assert (key.read_bytes(), list(folder.iterdir())) == (b"k" * 32, [])
+
+
 def test_addresses_that_stay_are_counted_and_told(tmp_path: Path) -> None:
-    """Of 32 bits, and of a space so full that a region lies in two zones; others move without a word."""
+    """Of 32 bits, of a space so full that a region lies in two zones, and of a program that is not PIE."""
     names = ("linux-python", "linux-fragmented", "windows-wow64")
     samples = [ROOT / "samples" / f"{name}-v1.0.mmp" for name in names]
     told = run_mmp("redact", *samples, "-o", f"{tmp_path}/out/", "--rebase", "--json")
     unmoved = json.loads(told.out)["unmoved"]
-    assert sorted(unmoved.values()) == [1, 1]
+    assert sorted(unmoved.values()) == [1, 1, 1]
+    assert any(reason.startswith("addresses below 0x1c000000000 stay") for reason in unmoved)
     assert any("in 32 bits there is no room" in reason for reason in unmoved)
     for row in json.loads(told.out)["rows"]:
         shown = " ".join(run_mmp("info", "-v", row["output"]).out.split())

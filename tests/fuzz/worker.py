@@ -145,8 +145,8 @@ def _run_atheris(session: _Session, target: Target, task: Task) -> None:
         "-len_control=0",
         "-verbosity=0",
     ]
-    # Time and memory are watched by us; libFuzzer would end at the first find. Its clock is that of the wall, and
-    # atheris takes 0 for a second: a busy machine would be a find.
+    # Time and memory are watched by us; libFuzzer would end at the first find. Its clock is that of the wall,
+    # and atheris takes 0 for a second: a busy machine would be a find.
     options += ["-timeout=86400", "-rss_limit_mb=0", "-detect_leaks=0", "-print_final_stats=0"]
     consume: Callable[[bytes], None] = session.run
     atheris.Setup([sys.argv[0], *options, str(folder)], consume)

@@ -109,6 +109,26 @@ def test_what_is_dear_needs_a_yes(
     assert "3 mappings are more than 2; --full reads" in capfd.readouterr().err
 
 
+def test_what_takes_long_is_told_and_to_hold_so_long_is_asked(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A usual look goes on with its estimate told; --freeze, which stops the process for it, needs a yes."""
+    monkeypatch.setattr("mmpscope.collector.session._MUCH_S", -1.0)
+    monkeypatch.setattr("sys.stdin", None)
+    proc = FakeProc(tmp_path)
+    proc.add(FakeProcess())
+    words = ["4711", "--proc", str(proc.path), "--force", "-o", str(tmp_path / "a.mmp")]
+    assert main(words) == 0
+    assert "may wait up to" in capfd.readouterr().err
+    for calm in (["--light"], ["--budget", "1h"], ["--max-regions", "2"], ["--quiet"]):
+        assert main([*words, *calm]) == 0
+        assert "may wait up to" not in capfd.readouterr().err
+    assert main([*words, "--freeze"]) == 2
+    said = capfd.readouterr().err
+    assert "and is held still meanwhile" in said
+    assert "--yes goes on" in said
+
+
 def test_all_processes_are_added_up_before_it_is_asked(
     dear: FakeProc, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,8 +158,11 @@ def test_a_command_line_keeps_what_says_which_word_is_run() -> None:
     words = ["/usr/bin/python3", "-u", "-m", "cart", "--token=hunter2", "-pSecret"]
     program, *rest = TEXTS.redact_arguments(words)
     assert (program, rest[:2]) == ("/usr/bin/python3", ["-u", "-m"])
-    patterns = (SHAPE, f"--{NUMBERED}", f"-p{SHAPE}t")
+    patterns = (SHAPE, f"--{NUMBERED}", f"-p{SHAPE}")
     assert all(map(re.fullmatch, patterns, rest[2:]))
+    assert re.fullmatch(f"-l{SHAPE}c", TEXTS.redact_arguments(["sh", "-lc"])[1])
+    for glued in ("-pS3cret", "-phunter"):  # mysql takes a password so
+        assert re.fullmatch(rf"-p{SHAPE}\d*", TEXTS.redact_arguments(["mysql", glued])[1])
     assert re.fullmatch(f"{SHAPE}: {SHAPE}", TEXTS.redact_arguments(["nginx: worker"])[0])
 
 
