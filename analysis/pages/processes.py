@@ -156,8 +156,8 @@ def say_of_rooms(page: Page, size: int = FIRST_REQUEST) -> str:
 def _tell_why(step: Row | None) -> tuple[str, str]:
     if step is None:
         return "cannot tell", "its regions are not known"
-    left = "" if step["available"] is None else f", {show_size(step['available'])} left"
-    return step["outcome"], f"{step['check']}{left}"
+    most = "" if step["available"] is None else f", which allows {show_size(step['available'])}"
+    return step["outcome"], f"{step['check']}{most}"
 
 
 def _name_some(names: Sequence[str]) -> str:

@@ -107,7 +107,7 @@ function answerForAll({ rooms, snapshots }, size) {
 
 function tellLeft(row) {
   if (row === null) return "its regions are not known";
-  return `${row.check}${row.available === null ? "" : `, ${formatBytes(row.available).replace(".0 ", " ")} left`}`;
+  return `${row.check}${row.available === null ? "" : `, which allows ${formatBytes(row.available).replace(".0 ", " ")}`}`;
 }
 
 function nameSome(names) {
