@@ -44,7 +44,7 @@ NOTE_STROKES = """() => {
 
 
 def wait_for_all(opened: OpenPage) -> None:
-    """Wait for what is mounted last, after the chart, and for the comparison, or a word that there is none."""
+    """Wait for what is mounted last, after the chart, and for the comparison, or that there is none."""
     for last in ("#definitions details", "#diff .tools + div > *"):
         opened.page.wait_for_selector(last, state="attached")
 
@@ -179,7 +179,7 @@ def test_headings_stay_with_what_they_head(browser: Browser, pair: Path) -> None
         style = "(all, name) => [...new Set(all.map(each => getComputedStyle(each)[name]))]"
         heads = opened.page.locator("h2, .whose, .paper caption, thead, #diff .about").filter(visible=True)
         assert heads.evaluate_all(style, "breakAfter") == ["avoid"]
-        rows = opened.page.locator("tr").filter(visible=True)
+        rows = opened.page.locator("tr, .whose").filter(visible=True)
         assert rows.evaluate_all(style, "breakInside") == ["avoid"]
         margins = (
             "() => [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])"
