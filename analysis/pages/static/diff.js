@@ -98,6 +98,20 @@ function makePairPickers(app) {
 }
 
 function drawDiff(host, app, diff) {
+  drawSums(host, app, diff);
+  const movers = joinMovers(diff);
+  if (movers?.rows) {
+    host.append(h("h3", {}, nameMovers(diff)));
+    drawMovers(host, app, diff.metric, movers);
+  }
+  for (const [name, title] of DIFF_LISTS) {
+    if (diff.tables[name]?.rows) host.append(drawMore(app, diff.tables[name], name, title));
+  }
+  for (const note of diff.folded) host.append(h("p", { class: "note" }, note));
+}
+
+/** Draw what a comparison says in sums: its sentence, how it was made, totals and types. */
+function drawSums(host, app, diff) {
   const unit = app.state.get("unit") ?? "auto";
   host.append(h("p", { class: "says" }, tellWhose(app, app.page.snapshots[diff.b]), diff.says ?? diff.changed));
   host.append(
@@ -110,16 +124,15 @@ function drawDiff(host, app, diff) {
   host.append(
     h("div", { class: "pair" }, drawTotals(app, diff, unit), drawTypes(app, diff.tables.types, unit)),
   );
-  const movers =
-    diff.tables.joined ?? (diff.tables.movers && joinSides(diff.tables.movers, diff.mode !== "same"));
-  if (movers?.rows) {
-    host.append(h("h3", {}, `What changed most, by ${diff.metric.replaceAll("_", " ")}`));
-    drawMovers(host, app, diff.metric, movers);
-  }
-  for (const [name, title] of DIFF_LISTS) {
-    if (diff.tables[name]?.rows) host.append(drawMore(app, diff.tables[name], name, title));
-  }
-  for (const note of diff.folded) host.append(h("p", { class: "note" }, note));
+}
+
+/** Return what changed most as one table of both sides; undefined where a comparison has none. */
+function joinMovers({ tables, mode }) {
+  return tables.joined ?? (tables.movers && joinSides(tables.movers, mode !== "same"));
+}
+
+function nameMovers({ metric }) {
+  return `What changed most, by ${metric.replaceAll("_", " ")}`;
 }
 
 function drawTotals(app, diff, unit) {
@@ -220,16 +233,11 @@ function drawTypeChange(types, name, row, unit) {
 }
 
 function drawMovers(host, app, metric, table) {
-  const type = app.state.get("type");
-  const kept =
-    type === null ? table : filterTable(table, (row) => row.type === type || row.word === "others");
+  const { main, kept, shown } = chooseMovers(app, metric, table);
   if (!kept.rows) {
-    host.append(h("p", { class: "note" }, `Nothing of type ${type} is among it.`));
+    host.append(h("p", { class: "note" }, tellNothingOf(app.state.get("type"))));
     return;
   }
-  const main = listMoverColumns(metric, table.has("match"));
-  const told = main.filter((name) => name.endsWith("_delta") && kept.has(name));
-  const shown = app.state.get("all") ? kept : filterTable(kept, (row) => !isQuiet(row, told));
   const place = h("div", { id: "movers" });
   host.append(place);
   if (shown.rows < kept.rows) {
@@ -243,6 +251,22 @@ function drawMovers(host, app, metric, table) {
     fill: { word: fillWord, address: fillPlace },
     onSelect: (row) => selectAddress(app, shown.column("address")[row]),
   });
+}
+
+/** Choose of what changed most the columns (`main`), what is of the type that is chosen (`kept`), and of that what
+    moved in a column (`shown`). */
+function chooseMovers(app, metric, table) {
+  const type = app.state.get("type");
+  const kept =
+    type === null ? table : filterTable(table, (row) => row.type === type || row.word === "others");
+  const main = listMoverColumns(metric, table.has("match"));
+  const told = main.filter((name) => name.endsWith("_delta") && kept.has(name));
+  const shown = app.state.get("all") ? kept : filterTable(kept, (row) => !isQuiet(row, told));
+  return { main, kept, shown };
+}
+
+function tellNothingOf(type) {
+  return `Nothing of type ${type} is among it.`;
 }
 
 /** Tell whether none of some figures of a change moved: that row would say nothing. What is unknown is told. */

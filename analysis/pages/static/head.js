@@ -146,10 +146,14 @@ function listMoments({ page }) {
   const names = page.snapshots.map(({ head }) => `${clipText(head.process ?? "unknown process")}${head.pid === null ? "" : ` (${head.pid})`}`);
   const isOne = new Set(names).size === 1;
   const whose = ({ id, label }) => (isOne ? "" : `${names[id]}, ${clipText(takeLastPart(label))}, `);
-  const times = page.snapshots.map(({ head }, id) => names[id] + head.time);
-  const isAlike = new Set(times).size < times.length; // less than a second apart: to the millisecond
-  const when = ({ head }) => shortenTime(isAlike && head.time_ns !== null ? formatMoment(head.time_ns) : head.time);
-  return page.snapshots.map((each) => `${each.id + 1}: ${whose(each)}${when(each)}`);
+  const times = listTimes(page);
+  return page.snapshots.map((each) => `${each.id + 1}: ${whose(each)}${shortenTime(times[each.id])}`);
+}
+
+/** Write when each snapshot was taken, exactly where two of a process are less than a second apart. */
+function listTimes({ snapshots }) {
+  const isAlike = new Set(snapshots.map((each) => nameProcess(each) + each.head.time)).size < snapshots.length;
+  return snapshots.map(({ head }) => (isAlike && head.time_ns !== null ? formatMoment(head.time_ns) : head.time));
 }
 
 /** Shorten a time for a list of choices: all of them are UTC. */

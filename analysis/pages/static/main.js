@@ -45,6 +45,8 @@ function makeApp(page) {
       if (!lists.has(id)) lists.set(id, readLists(id));
       return lists.get(id);
     },
+    /** Promises of the comparisons that were asked for, by pair. */
+    diffs: new Map(),
     /** Return the meaning of a column. */
     define: (table, column) => defineColumn(page.definitions, table, column),
   };
@@ -98,7 +100,8 @@ function nextPaint() {
 async function mountRest(app, views) {
   const lists = await app.lists(app.snapshot().id);
   if (findHost("map") && typeof mountMap === "function") mountMap(findHost("map"), app);
-  if (findHost("timeline") && typeof mountTimeline === "function") mountTimeline(findHost("timeline"), app);
+  const isDrawn = findHost("timeline") && typeof mountTimeline === "function";
+  const timeline = isDrawn ? mountTimeline(findHost("timeline"), app) : null;
   if (findHost("roles")) mountRoles(findHost("roles"), app);
   if (findHost("diff")) {
     mountDiff(findHost("diff"), app);
@@ -109,6 +112,9 @@ async function mountRest(app, views) {
     view.load(lists);
     views.push(view);
   }
+  const paper = new PaperView(app, timeline);
+  paper.load(lists);
+  views.push(paper);
   mountDefinitions(findHost("definitions"), app);
 }
 

@@ -24,9 +24,13 @@ const PAIR_MOVERS = "allocations are matched by where they begin; mmp diff compa
 const MOST_MOVERS = 200;
 
 /** Return a promise of the comparison of two snapshots by their ids. */
-async function findDiff(app, [a, b]) {
-  const held = app.page.diffs.find((diff) => diff.a === a && diff.b === b);
-  return held ?? subtractSnapshots(app, a, b);
+function findDiff(app, [a, b]) {
+  const key = `${a}-${b}`;
+  if (!app.diffs.has(key)) {
+    const held = app.page.diffs.find((diff) => diff.a === a && diff.b === b);
+    app.diffs.set(key, held ? Promise.resolve(held) : subtractSnapshots(app, a, b));
+  }
+  return app.diffs.get(key);
 }
 
 async function subtractSnapshots(app, a, b) {

@@ -65,6 +65,16 @@ class TimelineView {
     this.tools = h("div", { class: "tools" }, this.which, this.metric);
   }
 
+  /** Tell of which process and which figure the chart is. */
+  tellDrawn() {
+    const shown = this.#app.snapshot();
+    if (this.#findNumber() < 0) return tellSnapshot(this.#app, shown);
+    const { snapshots } = this.#timeline;
+    const times = listTimes(this.#app.page);
+    const [first, last] = [snapshots[0], snapshots.at(-1)].map((id) => `${formatCount(id + 1)} (${times[id]})`);
+    return `${nameProcess(shown)}, ${this.#nameDrawn()}, ${formatMany(snapshots.length, "snapshot")} from ${first} to ${last}`;
+  }
+
   get #timeline() {
     return this.#app.page.timelines[this.#number];
   }

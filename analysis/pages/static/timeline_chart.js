@@ -3,6 +3,7 @@
    A type shows by its colour and by its letter inside the area. uPlot draws axes and areas; the rest is ours. */
 
 const CHART_HEIGHT = 300;
+const PAPER_WIDTH = 700; // pixels between the margins of A4; the style fits the picture to any other sheet
 const LIMIT_REACH = 4; // a limit is drawn in up to so many times the largest total
 const LETTER_HEIGHT = 14;
 const EDGE = 12; // pixels that a letter keeps from the ends
@@ -66,6 +67,7 @@ class TimelineChart {
   #shown = null;
   #marks = { chosen: null, pair: null };
   #highest = 1;
+  #isPaper = false;
 
   constructor(host) {
     this.element = h("div", { class: "chart" });
@@ -89,6 +91,12 @@ class TimelineChart {
     if (!isSame) this.#plot?.redraw(false, false);
   }
 
+  /** Draw for paper, in the colours of now, or for the screen again. */
+  print(isPaper) {
+    this.#isPaper = isPaper;
+    this.#draw();
+  }
+
   /** Return the number of the snapshot that is nearest to a point of the page. */
   find(event) {
     const box = this.#plot.over.getBoundingClientRect();
@@ -107,13 +115,14 @@ class TimelineChart {
   }
 
   #resize() {
+    if (this.#isPaper) return;
     const width = this.element.clientWidth;
     if (this.#plot !== null && width > 0 && width !== this.#plot.width) this.#plot.setSize({ width, height: CHART_HEIGHT });
     else if (this.#plot === null && this.#shown !== null) this.#draw();
   }
 
   #draw() {
-    const width = this.element.clientWidth;
+    const width = this.#isPaper ? PAPER_WIDTH : this.element.clientWidth;
     if (this.#shown === null || width === 0) return;
     this.#plot?.destroy();
     const { x, series } = this.#shown;
@@ -169,7 +178,7 @@ class TimelineChart {
   #drawLetters(plot, pen) {
     const ratio = devicePixelRatio || 1;
     const { x, series, verdicts } = this.#shown;
-    pen.font = `600 ${12 * ratio}px system-ui, sans-serif`;
+    pen.font = this.#font(ratio);
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     const inner = [Math.floor(x.length * 0.15), Math.ceil(x.length * 0.9)];
@@ -219,8 +228,23 @@ class TimelineChart {
     if (points.length < 2) return;
     this.#drawLine(pen, points, this.colors.ink, number === null ? [6, 4] : [2, 3], number === null ? 1.5 : 1);
     if (!label) return;
-    const [middle, high] = [0, 1].map((side) => (points[0][side] + points.at(-1)[side]) / 2);
-    this.#drawText(pen, label, middle, high - 14 * ratio, "center");
+    this.#drawFitLabel(plot, pen, label, points);
+  }
+
+  /** Write what a line says above it, clear of it however steep it is; below it where there is no room above. */
+  #drawFitLabel(plot, pen, label, points) {
+    const ratio = devicePixelRatio || 1;
+    const [[left, start], [right, end]] = [points[0], points.at(-1)];
+    const [middle, high] = [(left + right) / 2, (start + end) / 2];
+    pen.font = this.#font(ratio);
+    const rise = (Math.abs(end - start) / (right - left)) * (pen.measureText(label).width / 2);
+    const away = rise + 14 * ratio;
+    const isRoom = high - away - 8 * ratio > plot.bbox.top;
+    this.#drawText(pen, label, middle, isRoom ? high - away : high + away, "center");
+  }
+
+  #font(ratio) {
+    return `600 ${12 * ratio}px system-ui, sans-serif`;
   }
 
   #drawLimit(plot, pen, { name, value }) {
@@ -266,7 +290,7 @@ class TimelineChart {
   /** Write text that reads on any area: with a rim of the ground's colour. */
   #drawText(pen, text, left, middle, align) {
     const ratio = devicePixelRatio || 1;
-    pen.font = `600 ${12 * ratio}px system-ui, sans-serif`;
+    pen.font = this.#font(ratio);
     pen.textAlign = align;
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
