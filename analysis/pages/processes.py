@@ -171,5 +171,10 @@ def say_of_pair(page: Page) -> str:
     if not page["diffs"]:
         return f"{whose}one snapshot of it here, which nothing is compared with"
     diff = page["diffs"][0]
-    ends = f"from {diff['a'] + 1:,} to {diff['b'] + 1:,}: " if len(page["snapshots"]) > _PAIR else ""
-    return f"{whose}{ends}{diff['changed']}" + (f"; most: {diff['moved']}" if diff["moved"] else "")
+    before, after = (name_process(page["snapshots"][diff[side]]) for side in ("a", "b"))
+    if before != after:
+        ends = f"{before} in {diff['a'] + 1} against {after} in {diff['b'] + 1}: "
+    else:
+        several = len(page["snapshots"]) > _PAIR
+        ends = whose + (f"from {diff['a'] + 1} to {diff['b'] + 1}: " if several else "")
+    return f"{ends}{diff['changed']}" + (f"; most: {diff['moved']}" if diff["moved"] else "")

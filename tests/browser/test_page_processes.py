@@ -22,7 +22,7 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 WORKERS = tuple(SAMPLES / f"linux-workers-{side}-v1.0.mmp" for side in "ab")
 LIMIT = 60_032 << 10
 NEAR = "python (pid 1377): RLIMIT_AS is at 99.9% of its limit: 32 KiB left of 58.6 MiB"
-FULL = "not in python (pid 1377): RLIMIT_AS, 32 KiB left"
+FULL = "not in python (pid 1377): RLIMIT_AS, which allows 32 KiB"
 
 
 def _look(pid: int, heap_kib: int, time_s: float, rlimit: int | None = None) -> Look:

@@ -50,22 +50,31 @@ function tellShown({ page }, snapshot) {
 function mountChanged(host, app) {
   if (host === null) return;
   const told = host.querySelector(".told");
-  host.querySelector("dd").append(" ", makeLink(app, "diff", "See what changed"));
+  const link = makeLink(app, "diff", "See what changed");
+  host.querySelector("dd").append(" ", link);
   let last = null;
   async function update() {
     const pair = choosePair(app);
     last = String(pair);
     const diff = pair === null ? null : await findDiff(app, pair);
-    if (last === String(pair)) told.textContent = diff === null ? tellAlone(app) : tellChanged(app, diff);
+    if (last !== String(pair)) return;
+    told.textContent = diff === null ? tellAlone(app) : tellChanged(app, diff);
+    link.hidden = diff === null;
   }
   app.state.subscribe(["snapshot", "diff"], update);
   update();
 }
 
 function tellChanged(app, { a, b, changed, moved }) {
+  return `${tellEnds(app, a, b)}${changed}${moved ? `; most: ${moved}` : ""}`;
+}
+
+/** Name both processes where they are two: nothing grew from one to the other. */
+function tellEnds(app, a, b) {
   const { snapshots } = app.page;
-  const ends = snapshots.length > 2 ? `from ${a + 1} to ${b + 1}: ` : "";
-  return `${tellWhose(app, snapshots[b])}${ends}${changed}${moved ? `; most: ${moved}` : ""}`;
+  const [before, after] = [nameProcess(snapshots[a]), nameProcess(snapshots[b])];
+  if (before !== after) return `${before} in ${a + 1} against ${after} in ${b + 1}: `;
+  return `${tellWhose(app, snapshots[b])}${snapshots.length > 2 ? `from ${a + 1} to ${b + 1}: ` : ""}`;
 }
 
 function listMissing(missing) {
