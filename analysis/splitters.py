@@ -58,7 +58,7 @@ def _find_largest(regions: pa.Table, start: Uints, end: Uints) -> tuple[Rows, Ro
     inside = at >= 0
     inside[inside] = address[inside] < end[by_address][at[inside]]
     stretch[inside] = by_address[at[inside]]
-    of_type = _add_up_types(RawColumns(regions).text("type").codes[rows], size, stretch)
+    of_type = _add_up_types(RawColumns(regions).text("type").codes[rows].astype(np.int64), size, stretch)
     # Sorted by stretch, by what its type comes to there and by size, the last row is the one to be told.
     order = np.lexsort([~rows, size, of_type, stretch])
     lasts = np.searchsorted(stretch[order], np.arange(len(start)), side="right") - 1

@@ -106,7 +106,7 @@ def test_choosing_another_process_changes_all_that_is_about_one(
     with open_report(browser, report_of(*full)) as opened:
         opened.page.locator("#roles .grid-row", has_text="1378").first.click()
         opened.wait(name, "h1")
-        opened.page.wait_for_function("location.hash.includes('s=')")
+        opened.page.wait_for_function("() => location.hash.includes('s=')")
         fragment = opened.page.evaluate("location.hash")
         assert opened.messages == []
     with open_report(browser, report_of(*full), fragment) as opened:

@@ -120,7 +120,7 @@ function formatMoment(value) {
   return new Date(milliseconds)
     .toISOString()
     .replace("T", " ")
-    .slice(0, 20 + FRACTION_DIGITS - 1)
+    .slice(0, 20 + FRACTION_DIGITS)
     .concat(" UTC");
 }
 
