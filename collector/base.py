@@ -6,8 +6,8 @@ The command line, the series and `mmp ps` know only these; `mmpscope.collector.l
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from mmpscope.collector.cost import Cost
@@ -41,6 +41,8 @@ class Options:
     """Seconds after which a process that is held is let go, whatever we are doing."""
     every_process: bool = False
     """The snapshots are of all processes at one moment: the lists of the system are taken once for all."""
+    on_cost: Callable[[Cost], None] | None = field(default=None, compare=False)
+    """Linux: told what the counters will cost before they are read."""
     debug_privilege: bool = False
     """Windows: enable SeDebugPrivilege, with which an administrator sees the processes of others."""
     heap_blocks: bool = False

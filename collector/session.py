@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -45,11 +46,15 @@ class Session:
     def __init__(self, request: Request, prog: str) -> None:
         self._request = request
         self._prog = prog
-        self._collector = open_collector(request.options, request.root)
+        options = request.options
+        if not (options.full or options.freeze or options.every_process) and options.budget_s is None:
+            options = replace(options, on_cost=self._tell_cost)
+        self._collector = open_collector(options, request.root)
         self._capture: Capture | None = None
         self._captured_at = 0.0
         self._count = 0
         self._said: set[str] = set()
+        self._is_cost_told = False
         self._cut = Cut()
         self._redactor = self._make_redactor()
 
@@ -219,17 +224,13 @@ class Session:
         self._confirm_cost(f"process {target.pid} ({printable(target.name)})", cost)
 
     def _confirm_cost(self, who: str, cost: Cost | None) -> None:
-        """Tell what takes long, and have the user agree to what was asked for beyond the usual.
-
-        UsageError where there is nobody to ask.
-        """
+        """Have the user agree to what takes long; UsageError where there is nobody to ask."""
         if cost is None or cost.counters_s <= _MUCH_S:
             return
-        options = self._request.options
-        held = ", and is held still meanwhile" if options.freeze else ""
+        held = ", and is held still meanwhile" if self._request.options.freeze else ""
         sentence = f"{who}: {cost.describe()}{held}."
-        if self._request.is_sure or not (options.full or options.freeze):
-            self._say(f"{sentence} --light leaves them out.")
+        if self._request.is_sure:
+            self._say(sentence)
             return
         with self._cut.allowed():
             answer = ask(self._prog, f"{sentence} --light leaves them out. Go on? [y/N] ")
@@ -237,6 +238,12 @@ class Session:
             raise UsageError(f"{sentence} --yes goes on, --light leaves them out.")
         if not answer:
             raise KeyboardInterrupt
+
+    def _tell_cost(self, cost: Cost) -> None:
+        """Tell once what takes long and was not asked for, before it begins."""
+        if cost.counters_s > _MUCH_S and not self._is_cost_told:
+            self._is_cost_told = True
+            self._say(f"{cost.describe()}. --light leaves them out.")
 
     def _choose_path(self, name: bytes, pid: int | None) -> str:
         shown = name if self._redactor is None else b"process"  # the name of a file tells as well

@@ -59,6 +59,8 @@ def read_map_texts(
     if too_dear is not None:
         recorder.miss("smaps", "skipped", None, too_dear)
         return MapTexts(maps, cost)
+    if options.on_cost is not None:
+        options.on_cost(cost)
     smaps = recorder.attempt("smaps", lambda: process.read("smaps"))
     if smaps == b"" and maps:
         recorder.miss("smaps", "unavailable", None, "it is empty, and maps is not")

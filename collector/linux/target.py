@@ -146,12 +146,9 @@ class LinuxTarget:
             raise self._explain(error, "maps") from error
 
     def estimate_cost(self) -> Cost | None:
-        """Estimate what the counters will cost, where they are read and no budget bounds that.
-
-        Of every process of a machine only with --full: it takes a look at the map of each.
-        """
+        """Estimate what the counters will cost where that is to be asked for, and no budget bounds it."""
         options = self._options
-        if options.light or options.budget_s is not None or (options.every_process and not options.full):
+        if options.light or options.budget_s is not None or not (options.full or options.freeze):
             return None
         maps, status = self._read("maps"), self._read("status")
         return None if explain_light(maps, status, options) else estimate_cost(maps, status)
