@@ -24,17 +24,21 @@ _RANGE = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) ", re.MULTILINE)
 
 
 def estimate_cost(maps: bytes, status: bytes) -> Cost:
-    """Estimate from the texts of both files; huge pages cost far less than what is said here."""
-    ranges = [(int(start, 16), int(end, 16)) for start, end in _RANGE.findall(maps)]
+    """Estimate from the texts of both files; huge pages cost far less than what is said here.
+
+    Less than a GiB counts as one mapping: looking for the largest would take longer than what it tells.
+    """
+    mappings = maps.count(b"\n")
     resident = sum(int(size) for size in _PAGES.findall(status)) * 1024
-    largest = max((end - start for start, end in ranges), default=0)
+    ranges = _RANGE.finditer(maps) if resident > _GIB else ()
+    largest = max((int(found[2], 16) - int(found[1], 16) for found in ranges), default=resident)
     threads = _THREADS.search(status)
     walk_s = resident / _GIB * _WALK_S
     return Cost(
-        len(ranges),
+        mappings,
         resident,
-        len(ranges) * _SMAPS_S + walk_s,
-        len(ranges) * _ROLLUP_S + walk_s,
+        mappings * _SMAPS_S + walk_s,
+        mappings * _ROLLUP_S + walk_s,
         int(threads[1]) * _THREAD_S if threads else 0.0,
         min(resident, largest) / _GIB * _WALK_S,
     )

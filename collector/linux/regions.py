@@ -130,12 +130,8 @@ def drop_doubles(regions: Regions) -> tuple[Regions, int]:
 
 
 def _is_in_order(text: bytes) -> bool:
-    end = 0
-    for match in _RANGE.finditer(text):
-        if int(match[1], 16) < end:
-            return False
-        end = int(match[2], 16)
-    return True
+    edges = [int(edge, 16) for edges in _RANGE.findall(text) for edge in edges]
+    return edges == sorted(edges)
 
 
 def explain_light(maps: bytes, status: bytes, options: Options) -> str | None:
