@@ -31,6 +31,8 @@ _STAY = "addresses stay as they are: {}"
 _STAY_BETWEEN = (
     "addresses from 0x{:x} to 0x{:x} stay as they are: a region lies across the limits of what moves"
 )
+_USER_SHARED = 0x7FFE_0000
+"""KUSER_SHARED_DATA lies here in every process of every Windows: that it stays tells nothing."""
 _STAY_LOW = "addresses below 0x{:x} stay as they are, as the heap of a program that is not PIE"
 _MASK = (1 << 64) - 1
 _FOUR_GIB = 1 << 32
@@ -150,7 +152,7 @@ def plan_rebase(snapshot: Snapshot, tokens: Tokens) -> Rebase:
     if crossed:
         told = _STAY_BETWEEN.format(crossed[0].start, crossed[-1].end)
         said = Capability(REBASE, "skipped", None, told)
-    is_low = any(start < zones[1].start for start, _ in regions)
+    is_low = any(start < zones[1].start and start >> 16 != _USER_SHARED >> 16 for start, _ in regions)
     return Rebase(zones, distances, said, tokens, _STAY_LOW.format(zones[1].start) if is_low else None)
 
 
