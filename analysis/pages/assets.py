@@ -35,6 +35,7 @@ SCRIPTS = (
     "static/pairs.js",
     "static/diff.js",
     "static/lists.js",
+    "static/paper.js",
     "static/map_layout.js",
     "static/map_paint.js",
     "static/map_tell.js",
