@@ -31,6 +31,8 @@ class Limits:
     """Decompressed size of one table."""
     table_rows: int = 1 << 26
     """Rows of one table: 67 million, a thousand times the default mapping limit of Linux."""
+    equal_rows: int = 1 << 20
+    """Rows of one table that is stored in fewer bytes than it has rows: those of a real one differ."""
     columns: int = 4096
     """Columns of one table."""
     table_cells: int = 1 << 27

@@ -128,6 +128,8 @@ def _unpack_table(stored: Facts, limits: Limits) -> Table:
         raise CorruptError("a table lacks rows, raw or zlib")
     if not 0 <= rows <= limits.table_rows or not 0 <= raw_size <= limits.table_raw_bytes:
         raise LimitError(f"a table of {rows} rows in {raw_size} bytes is beyond the limit")
+    if rows > max(limits.equal_rows, len(packed)):
+        raise LimitError(f"a table of {rows} rows in {len(packed)} packed bytes is beyond the limit")
     bounds = Bounds(limits.payload_depth, limits.payload_values)
     columns = unpack(_decompress(packed, raw_size), bounds)
     if not isinstance(columns, dict):

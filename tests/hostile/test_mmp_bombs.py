@@ -100,6 +100,7 @@ _BOMBS: dict[str, Callable[[], bytes]] = {
     ),
     "a table without rows": lambda: _with_table({"raw": 1, "zlib": zlib.compress(b"\x80")}),
     "a table of true rows": lambda: _with_table({"rows": True, "raw": 1, "zlib": zlib.compress(b"\x80")}),
+    "more equal rows than any process has": lambda: _with_column((1 << 20) + 1, enc="const", value=1),
     "constants of a trillion rows": lambda: _with_column(1 << 40, enc="const", value=1),
     "very many constants of very many rows": lambda: _with_table(
         table({f"c{at}": column("uint", "const", value=1) for at in range(4000)}, 1 << 20)
