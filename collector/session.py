@@ -79,27 +79,21 @@ class Session:
         """Make what takes names out of snapshots before they are written, where that is asked for."""
         if not self._request.redact:
             return None
-        from mmpscope.formats.redaction import (
-            KEEP_IT,
-            Redactor,
-            keep_apart,
-            load_key,
-            make_key,
-        )  # most do without
+        from mmpscope.formats import redaction  # most do without
 
         path = self._request.key
         if path is None:
             self._say(
                 "names become tokens of a random key, which is thrown away: no other file has the same."
             )
-            return Redactor(make_key(), rebase=self._request.rebase)
+            return redaction.Redactor(redaction.make_key(), rebase=self._request.rebase)
         output = self._request.append or self._request.output
         if output is not None:
-            keep_apart(path, output)
-        key, is_new = load_key(path)
+            redaction.keep_apart(path, output)
+        key, is_new = redaction.load_key(path)
         if is_new:
-            self._say(f"{path} is a new key: {KEEP_IT}.")
-        return Redactor(key, rebase=self._request.rebase)
+            self._say(f"{path} is a new key: {redaction.KEEP_IT}.")
+        return redaction.Redactor(key, rebase=self._request.rebase)
 
     def _run_once(self) -> None:
         with interruptible(self._cut), closing(self._find_target()) as target:

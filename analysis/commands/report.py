@@ -104,15 +104,14 @@ def make_page_data(
             require_figures(shelf.read(moments[0].label))
         sets = _find_sets(inputs, reading, manner, len(moments))
         data = build_page(moments, shelf.read, lambda each: follow(each, manner, output), budget, sets)
-        more = (
-            [f"{len(heard) - _MOST_HEARD:,} more were told as the page was made"]
-            if heard[_MOST_HEARD:]
-            else []
-        )
-        data.page["notes"] += map(
-            show_text, [*heard[:_MOST_HEARD], *more]
-        )  # who gets it sees no standard error
+        data.page["notes"] += map(show_text, _shorten(heard))
         return data
+
+
+def _shorten(heard: list[str]) -> list[str]:
+    """Keep what a page repeats of the sentences on standard error, which who gets the page does not see."""
+    more = len(heard) - _MOST_HEARD
+    return [*heard[:_MOST_HEARD], *([f"{more:,} more were told as the page was made"] if more > 0 else [])]
 
 
 def _find_sets(inputs: list[str], reading: Reading, manner: Manner, count: int) -> ProcessSets | None:

@@ -138,11 +138,8 @@ def say_of_diff(types: pa.Table, metric: str) -> str:
 
 def _tell_absent(total: Mapping[str, Any], metric: str) -> str:
     change, resident = total[f"{metric}_delta"], total["total_ws_delta"]
-    if (
-        metric not in ("private", "committed")
-        or resident is None
-        or abs(resident) * _LEAD_TIMES > abs(change)
-    ):
+    is_committed = metric in ("private", "committed")
+    if not is_committed or resident is None or abs(resident) * _LEAD_TIMES > abs(change):
         return ""
     return f"; of the working set {_sign(resident)}"
 
@@ -165,9 +162,9 @@ def say_of_movers(changes: pa.Table, metric: str) -> str:
 
 
 def _name_group(word: str, kin: str, members: Sequence[Mapping[str, Any]]) -> str:
-    return (
-        f"{word} {_name_mover(members[0])}" if len(members) == 1 else f"{len(members):,} {word} {kin.strip()}"
-    )
+    if len(members) == 1:
+        return f"{word} {_name_mover(members[0])}"
+    return f"{len(members):,} {word} {kin.strip()}"
 
 
 def _name_mover(row: Mapping[str, Any]) -> str:

@@ -44,7 +44,7 @@ def keep_apart(path: str, output: str) -> None:
     key, written = Path(path).resolve(), Path(output).resolve()
     if key == written:
         raise OutputError(f"{path} is the key, which would be replaced. Name another output.")
-    if written.is_dir() and key.parent == written:
+    if written.is_dir() and written in key.parents:
         raise OutputError(f"{path}: a key is not to be sent with what it hides. Keep it outside of {output}.")
 
 

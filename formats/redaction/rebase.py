@@ -33,7 +33,7 @@ _STAY_BETWEEN = (
 )
 _USER_SHARED = 0x7FFE_0000
 """KUSER_SHARED_DATA lies here in every process of every Windows: that it stays tells nothing."""
-_STAY_LOW = "addresses below 0x{:x} stay as they are, as the heap of a program that is not PIE"
+_STAY_LOW = "addresses below 0x{:x} stay as they are: nothing there is moved"
 _MASK = (1 << 64) - 1
 _FOUR_GIB = 1 << 32
 _HIGHEST = 1 << 56

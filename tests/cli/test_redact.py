@@ -191,10 +191,13 @@ def test_the_key_is_neither_replaced_nor_put_beside_what_it_hides(shop: Path, tm
     assert answer.code == 3
     assert "is the key, which would be replaced" in answer.err
     folder.mkdir()
-    answer = run_mmp("redact", shop, "--key", folder / "key", "-o", f"{folder}/")
-    assert answer.code == 3
-    assert "not to be sent" in answer.err
-    assert (key.read_bytes(), list(folder.iterdir())) == (b"k" * 32, [])
+    (folder / "inner").mkdir()
+    for inside in (folder / "key", folder / "inner" / "key"):
+        answer = run_mmp("redact", shop, "--key", inside, "-o", f"{folder}/")
+        assert answer.code == 3
+        assert "not to be sent" in answer.err
+    assert key.read_bytes() == b"k" * 32
+    assert [path.name for path in folder.rglob("*")] == ["inner"]
 
 
 def test_addresses_that_stay_are_counted_and_told(tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ import pytest
 from mmpscope.analysis import load
 from mmpscope.analysis.bulk.files import list_inputs, make_batches, open_hashed
 from mmpscope.analysis.bulk.measuring import Measured, Measuring, join_measured, measure_batch
-from mmpscope.analysis.bulk.run import run_files
+from mmpscope.analysis.bulk.run import Outcome, run_files
 from mmpscope.analysis.datasets.files import Reading, read_batch
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.loading import InputFile
 from mmpscope.formats.errors import InputError
+from support.datasets import write_run
 from support.workers import name_files, name_or_die, raise_fault, tell_process
 
 LEAK = Path(__file__).parents[3] / "samples" / "linux-leak-v1.0.mmp"
@@ -155,3 +156,15 @@ def test_a_name_is_relative_to_the_folder_it_was_given_in(
     ]
     batch = read_batch(Reading(), sent)
     assert [(row.input, row.error is None) for row in batch.files] == [("run.mmp", True), ("gone.mmp", False)]
+
+
+def test_measures_of_many_batches_keep_their_order_and_miss_none(tmp_path: Path) -> None:
+    """They are joined some at a time as they come: 70 batches are two of these and a rest."""
+    paths = [str(write_run(tmp_path / f"{number:02}.mmp", pid=1000 + number)) for number in range(70)]
+    files = [file for path in paths for file in list_inputs([path])]
+    outcomes = [Outcome((file,), measure_batch([file], Measuring())) for file in files]
+    joined = join_measured(outcomes).measures
+    assert joined.captures["pid"].to_pylist() == [1000 + number for number in range(70)]
+    one = measure_batch([files[0]], Measuring()).measures
+    for name in ("summaries", "names", "cohorts", "limits"):
+        assert getattr(joined, name).num_rows == 70 * getattr(one, name).num_rows
