@@ -74,9 +74,7 @@ def _read_number(field: Field, value: str, text: str) -> float:
     if field.type != "float64" and (field.unit == "bytes" or value.lower().startswith("0x")):
         return parse_size(value, f"--where {text!r}")
     if field.type != "float64" and not value.isdecimal():
-        raise UsageError(
-            f"--where {text!r}: {field.name} is no size in bytes. Write it as in {field.name}>3000"
-        )
+        raise UsageError(f"--where {text!r}: {value!r} is no whole number. Write it as in {field.name}>3000")
     if field.type != "float64":
         return int(value)
     try:

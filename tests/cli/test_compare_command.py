@@ -229,7 +229,7 @@ def test_what_cannot_be_told_is_marked_and_says_why(folder: Path) -> None:
         ("host=web1", "Did you mean host_id or hostname?"),
         ("privat>1M", "Did you mean private"),
         ("name=a AND private>1M", "is more than one condition"),
-        ("mappings>=3k", "mappings is no size in bytes. Write it as in mappings>3000"),
+        ("mappings>=3k", "'3k' is no whole number. Write it as in mappings>3000"),
         ("nonsense=1", "Columns: snapshot_id"),
     ],
 )
