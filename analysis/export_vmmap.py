@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from operator import itemgetter
+from heapq import merge
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.errors import UsageError
@@ -28,6 +28,7 @@ from mmpscope.formats.vmmap.write_xml import XmlSnapshot, write_xml
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+    import pyarrow as pa
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
 __all__ = ["FIGURES", "list_rows", "list_unknown_figures", "write_vmmap_csv", "write_vmmap_xml"]
@@ -63,6 +64,9 @@ _PAGES = {
 _COPY_ON_WRITE = {0x04: 0x08, 0x40: 0x80}
 _NO_BLOCKS = {"Total": ("Largest",), "Page Table": ("Blocks", "Largest"), "Unusable": ("Blocks",)}
 """Cells of the summary that VMMap leaves empty."""
+
+_PART = 4096
+"""Rows that are objects of Python at the same time."""
 
 Row = Mapping[str, Any]
 
@@ -125,33 +129,37 @@ def list_unknown_figures(snapshot: LoadedSnapshot) -> list[str]:
 
 def list_rows(snapshot: LoadedSnapshot, *, with_holes: bool) -> Iterator[ListRow]:
     """Yield allocations, each followed by its regions, and between them what is free if that is known."""
-    group = _group_runs if snapshot.stated_allocations is None else _group_stated
-    groups = [(rows[0].address, rows) for rows in group(snapshot)]
-    if with_holes and find_extent(snapshot).shown == ALL:
-        groups += [(hole.address, [hole]) for hole in _list_holes(snapshot)]
-    for _, rows in sorted(groups, key=itemgetter(0)):
+    stated = snapshot.stated_allocations
+    groups = _group_runs(snapshot) if stated is None else _group_stated(snapshot, stated)
+    holes = _list_holes(snapshot) if with_holes and find_extent(snapshot).shown == ALL else iter(())
+    for rows in merge(groups, holes, key=lambda rows: rows[0].address):
         yield from rows
 
 
-def _list_holes(snapshot: LoadedSnapshot) -> Iterator[ListRow]:
+def _list_holes(snapshot: LoadedSnapshot) -> Iterator[list[ListRow]]:
     from mmpscope.analysis.freespace import find_free
 
-    for hole in find_free(snapshot).select(["address", "size", "type"]).to_pylist():
-        yield ListRow(hole["address"], hole["size"], hole["type"])
+    for hole in _read(find_free(snapshot).select(["address", "size", "type"])):
+        yield [ListRow(hole["address"], hole["size"], hole["type"])]
 
 
-def _read_rows(table: Any) -> list[Row]:
-    """Read the columns that are written; the rows of a file for people are made one by one anyway."""
+def _read_rows(table: pa.Table) -> Iterator[Row]:
+    """Read the columns that are written, some rows at a time."""
     wanted = (name for name in (*_COLUMNS, *_RAW, *_OF_LINUX) if name in table.column_names)
-    return [row for row in table.select(list(wanted)).to_pylist() if row["subtype"] != GATE]
+    return (row for row in _read(table.select(list(wanted))) if row["subtype"] != GATE)
 
 
-def _group_stated(snapshot: LoadedSnapshot) -> Iterator[list[ListRow]]:
+def _read(table: pa.Table) -> Iterator[Row]:
+    for batch in table.to_batches(max_chunksize=_PART):
+        yield from batch.to_pylist()
+
+
+def _group_stated(snapshot: LoadedSnapshot, stated: pa.Table) -> Iterator[list[ListRow]]:
     """Put regions below the allocations that the source states, whose figures are no sums."""
     parts: dict[int, list[ListRow]] = {}
     for row in _read_rows(snapshot.regions):
         parts.setdefault(row["allocation"], []).append(_make_row(row, is_part=True))
-    for row in _read_rows(snapshot.stated_allocations):
+    for row in _read_rows(stated.sort_by("address")):
         yield [_make_row(row, is_part=False), *parts.get(row["address"], [])]
 
 

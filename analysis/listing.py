@@ -119,7 +119,7 @@ def nest_regions(allocations: pa.Table, regions: pa.Table) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    parts = regions.filter(pc.is_in(regions["allocation"], allocations["address"].combine_chunks()))
+    parts = _keep(regions, pc.is_in(regions["allocation"], allocations["address"].combine_chunks()))
     counts = parts["allocation"].combine_chunks().value_counts()
     bases, count = counts.field("values"), counts.field("counts")
     several, single = (bases.filter(fits) for fits in (pc.greater(count, 1), pc.equal(count, 1)))
@@ -133,9 +133,16 @@ def expand_allocations(allocations: pa.Table, regions: pa.Table) -> pa.Table:
     """Put the regions of each allocation in its place; a row that has none (free space) stays."""
     import pyarrow.compute as pc
 
-    parts = regions.filter(pc.is_in(regions["allocation"], allocations["address"].combine_chunks()))
+    parts = _keep(regions, pc.is_in(regions["allocation"], allocations["address"].combine_chunks()))
     is_listed = pc.is_in(allocations["address"], parts["allocation"].combine_chunks())
     return _interleave(allocations.filter(pc.invert(is_listed)), parts, allocations).drop_columns("level")
+
+
+def _keep(table: pa.Table, wanted: pa.ChunkedArray) -> pa.Table:
+    """Keep the wanted rows, without a copy where that is all of them, as it is without a filter."""
+    import pyarrow.compute as pc
+
+    return table if pc.all(wanted).as_py() else table.filter(wanted)
 
 
 def _interleave(tops: pa.Table, parts: pa.Table, order: pa.Table) -> pa.Table:

@@ -68,7 +68,7 @@ class OpenedInput(NamedTuple):
     ``last_of`` tells how many a process has of which only the last is wanted, by the number of that one.
     ``is_named``: the input names this very file, not a folder or pattern that it belongs to. ``choice`` is
     what the input chooses of it. ``size`` are its bytes, 0 where they are not known before it is read; None
-    for a folder and for what is elsewhere.
+    for a folder and for what is elsewhere. ``watch`` is given each snapshot that is read (density.py).
     """
 
     path: str
@@ -78,6 +78,11 @@ class OpenedInput(NamedTuple):
     is_named: bool
     choice: str | None = None
     size: int | None = None
+    watch: Callable[[int, Snapshot], Snapshot] = lambda _, snapshot: snapshot
+
+    def read(self, index: int) -> Snapshot:
+        """Read one snapshot; raises as `Source.read`."""
+        return self.watch(index, self.source.read(index))
 
 
 def load(*inputs: str | Path, partial: bool = False, rules: Path | None = None) -> list[LoadedSnapshot]:
@@ -297,10 +302,9 @@ def load_chosen(opened: OpenedInput, rules: Sequence[Rule]) -> Iterator[LoadedSn
     """Yield the wanted snapshots of what `open_inputs` opened; the source closes with the last of them."""
     from mmpscope.analysis.snapshot import LoadedSnapshot  # pyarrow; info, verify and convert do without
 
-    source = opened.source
-    shared = _Shared(source)
+    shared = _Shared(opened)
     for index in opened.chosen:
-        entry = source.entries[index]
+        entry = opened.source.entries[index]
         yield LoadedSnapshot(
             f"{opened.path}#{entry.index}",
             shared.reader(index),
@@ -313,10 +317,10 @@ def load_chosen(opened: OpenedInput, rules: Sequence[Rule]) -> Iterator[LoadedSn
 class _Shared:
     """A source that is closed when the last snapshot that may still be read from it is gone."""
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        weakref.finalize(self, source.close)
+    def __init__(self, opened: OpenedInput) -> None:
+        self._opened = opened
+        weakref.finalize(self, opened.source.close)
 
     def reader(self, index: int) -> Callable[[], Snapshot]:
         """Return what reads one snapshot; it keeps the source open."""
-        return lambda: self._source.read(index)
+        return lambda: self._opened.read(index)

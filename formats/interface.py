@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import BinaryIO, NamedTuple
 
+from mmpscope.formats.limits import Allowance
 from mmpscope.formats.source import Fault, Source
 
 __all__ = ["Format", "Input"]
@@ -15,7 +16,8 @@ class Input(NamedTuple):
     """A seekable stream at its start, the name for messages, and whether to survive damage.
 
     ``opened`` closes the stream when the opening is over, unless a reader takes that over (`pop_all`).
-    ``beside`` holds small files of the same process, by their names below /proc/PID.
+    ``beside`` holds small files of the same process, by their names below /proc/PID. ``allowance`` is what
+    may be decoded to verify it; None: all.
     """
 
     stream: BinaryIO
@@ -23,6 +25,7 @@ class Input(NamedTuple):
     partial: bool
     opened: ExitStack
     beside: Mapping[str, bytes] = {}
+    allowance: Allowance | None = None
 
 
 class Format(NamedTuple):

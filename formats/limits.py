@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DEFAULT_LIMITS", "Limits"]
+__all__ = ["DEFAULT_LIMITS", "Allowance", "Limits"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Limits:
     """Rows of one table: 67 million, a thousand times the default mapping limit of Linux."""
     equal_rows: int = 1 << 20
     """Rows of one table that is stored in fewer bytes than it has rows: those of a real one differ."""
+    equal_bytes: int = 1 << 26
+    """Decompressed size of one table that is stored in less than a 64th of it, of which the same is true."""
     columns: int = 4096
     """Columns of one table."""
     table_cells: int = 1 << 27
@@ -42,3 +44,20 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+class Allowance:
+    """Cells of tables that are decoded of one input to verify it: 34 million, or 32 for each of its bytes.
+
+    Twenty million take Python a second or two. What was collected has a few for each byte that is stored.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.left = max(1 << 25, 32 * size)
+
+    def take(self, cells: int) -> bool:
+        """Take cells if there are so many left."""
+        if cells > self.left:
+            return False
+        self.left -= cells
+        return True

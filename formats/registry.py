@@ -18,6 +18,7 @@ from typing import BinaryIO
 from mmpscope.formats.containers.packed import unwrap
 from mmpscope.formats.errors import CorruptError, FormatError, InputError, TruncatedError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
+from mmpscope.formats.limits import Allowance
 from mmpscope.formats.mmp.plausible import OVERLAPS, check_snapshot
 from mmpscope.formats.source import Fault, Source
 
@@ -100,15 +101,17 @@ def open_source(
     return source
 
 
-def verify_source(path: str | os.PathLike[str]) -> list[Fault]:
+def verify_source(path: str | os.PathLike[str], *, thorough: bool = False) -> list[Fault]:
     """Read everything that an input holds and list what is wrong with it.
 
-    InputError, NotASnapshotError and UnsupportedVersionError where there is nothing to verify.
+    Tables that so few bytes cannot be of are not decoded, which is one of the faults, unless it is to be
+    ``thorough``. InputError, NotASnapshotError and UnsupportedVersionError where there is nothing to verify.
     """
     if Path(path).is_dir():
         return read_all(_open_folder(path))
+    allowance = None if thorough else Allowance(Path(path).stat().st_size if Path(path).is_file() else 0)
     with _opening(path, partial=True) as (known, given, faults):
-        return [*faults, *verify_content(known, given)]
+        return [*faults, *verify_content(known, given._replace(allowance=allowance))]
 
 
 def verify_content(known: Format, given: Input) -> list[Fault]:

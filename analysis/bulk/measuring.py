@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.bulk.files import open_hashed
 from mmpscope.analysis.bulk.run import Outcome
-from mmpscope.analysis.density import refuse_crowd
+from mmpscope.analysis.density import MEASURED, bound_rows, refuse_crowd
 from mmpscope.analysis.loading import InputFile, load_chosen
 from mmpscope.analysis.measures.measure import Gatherer, Measures, join_measures
 from mmpscope.analysis.measures.schema import MEASURES
@@ -79,7 +79,8 @@ def measure_batch(files: Sequence[InputFile], measuring: Measuring) -> Measured:
                 refuse_crowd(opened)
                 sources.append((file.path, opened.source))
                 earlier += sum(opened.last_of.values()) - len(opened.last_of)
-                for index, snapshot in zip(opened.chosen, load_chosen(opened, measuring.rules), strict=True):
+                loaded = load_chosen(bound_rows(opened, MEASURED), measuring.rules)
+                for index, snapshot in zip(opened.chosen, loaded, strict=True):
                     stack.add(number, snapshot, name_snapshot(digest, opened.source.entries[index].index))
         except MmpError as error:
             stack.errors.append((number, FileError(file.path + (file.choice or ""), str(error))))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "choose_compared",
+    "find_bound",
     "is_one_file",
     "list_parts",
     "load_classified",
@@ -81,7 +82,7 @@ def load_each(
     Damage that was survived is told on stderr, and to ``heard``. Raises as `open_each`, and CannotTellError
     where there is no snapshot at all.
     """
-    from mmpscope.analysis.density import refuse_crowd
+    from mmpscope.analysis.density import bound_rows, refuse_crowd
     from mmpscope.analysis.loading import load_chosen, load_rules
 
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
@@ -96,7 +97,7 @@ def load_each(
             continue
         _tell(_describe_faults(opened.path, opened.source.faults, manner), manner, heard)
         told = len(opened.source.faults)
-        for snapshot in load_chosen(opened, rules):
+        for snapshot in load_chosen(bound_rows(opened), rules):
             if opened.is_named or _can_read(snapshot, manner):
                 is_empty = False
                 yield snapshot
@@ -104,6 +105,13 @@ def load_each(
         _tell(_describe_faults(opened.path, late, manner), manner, heard)
     if is_empty:
         raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}. `mmp info` tells what there is")
+
+
+def find_bound(inputs: Sequence[str], times: int) -> int | None:
+    """Return how `density.bound_rows` bounds inputs that are opened again; None where some were chosen."""
+    from mmpscope.analysis.loading import split_choice
+
+    return None if any(split_choice(text)[1] for text in inputs) else times
 
 
 def load_classified(

@@ -226,4 +226,4 @@ def _compare(
         said.append(f"only what changed of {', '.join(kinds)}; Total is that of the whole process")
     report = report_diff(pair, chosen, said, question.limit, with_totals=with_totals)
     # Written as a table, the answer is what was asked for: the groups, where there are any.
-    return (report if groups is None else replace(report, table=groups)), chosen
+    return (report if groups is None else replace(report, tabulate=lambda: groups)), chosen

@@ -29,7 +29,7 @@ def run(listing: Listing, writing: Writing, manner: Manner) -> int:
 
     table, rest = limit_rows(sort_rows(_list_processes(every=manner.verbose), listing.sort), listing.limit)
     deliver(
-        [Report("processes", lambda screen: draw_list("processes", table, rest, screen), {}, table)],
+        [Report("processes", lambda screen: draw_list("processes", table, rest, screen), {}, lambda: table)],
         writing,
         manner,
     )

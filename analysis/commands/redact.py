@@ -160,12 +160,14 @@ def _redact_file(
 ) -> Iterator[None]:
     from mmpscope.analysis.commands import warn, warn_of_faults
     from mmpscope.analysis.commands.convert import name_source
+    from mmpscope.analysis.density import COPIED, bound_rows
     from mmpscope.formats.mmp.reader import MmpFile
 
     (target, (_, manner)), source = how, opened.source
+    opened = bound_rows(opened, COPIED)
     try:
         for index in opened.chosen:
-            snapshot = source.read(index)
+            snapshot = opened.read(index)
             is_ours = isinstance(source, MmpFile)
             whole = snapshot if is_ours else name_source(snapshot, source.format)
             writer.write_snapshot(redactor.redact(whole))

@@ -13,6 +13,7 @@ Examples:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -68,6 +69,7 @@ def _list_regions(snapshot: LoadedSnapshot, choice: Choice, listing: TypedListin
         sort_rows,
     )
     from mmpscope.analysis.reporters.regions_report import report_regions
+    from mmpscope.analysis.schema import REGIONS
 
     require_regions(snapshot, "regions")
     table = snapshot.regions if choice.flat else list_allocations(snapshot)
@@ -76,9 +78,11 @@ def _list_regions(snapshot: LoadedSnapshot, choice: Choice, listing: TypedListin
     table = keep_types(find_rows(table, choice.find), choose_types(listing.type))
     shown, rest = limit_rows(sort_rows(table, listing.sort), listing.limit)
     if choice.flat:
-        return report_regions(snapshot, shown, shown, rest)
+        return report_regions(snapshot, lambda: shown, lambda: shown, rest)
     regions = snapshot.regions
-    return report_regions(snapshot, expand_allocations(shown, regions), nest_regions(shown, regions), rest)
+    read = regions.select([field.name for field in REGIONS])  # raw columns are for machines
+    make_rows = partial(expand_allocations, shown, regions), partial(nest_regions, shown, read)
+    return report_regions(snapshot, *make_rows, rest)
 
 
 def _add_free(table: pa.Table, snapshot: LoadedSnapshot) -> pa.Table:

@@ -83,7 +83,8 @@ def make_page_data(
     """
     from pathlib import Path
 
-    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.commands import find_bound, load_each
+    from mmpscope.analysis.density import COPIED
     from mmpscope.analysis.extent import require_figures
     from mmpscope.analysis.loading import load_rules
     from mmpscope.analysis.pages.page_data import build_page
@@ -92,7 +93,7 @@ def make_page_data(
     from mmpscope.analysis.trends.following import Shelf
 
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
-    with closing(Shelf(rules, partial=reading.partial)) as shelf:
+    with closing(Shelf(rules, partial=reading.partial, times=find_bound(inputs, COPIED))) as shelf:
         heard: list[str] = []
         moments = shelf.list_moments(load_each(inputs, reading, manner, heard=heard))
         if len(moments) > _MOST_SNAPSHOTS:

@@ -92,7 +92,7 @@ def run(inputs: Inputs, question: Question, reading: Reading, writing: Writing, 
     aim = Aim(question.metric, bound, question.process)
 
     def answer() -> int:
-        trends = follow_inputs(inputs, aim, reading, manner, output)
+        trends = follow_inputs(inputs, aim, reading, manner, output, is_growing=question.follow)
         deliver([report_trends(trends, types, question.limit)], writing, manner)
         return 0 if any(trend.can_tell for trend in trends) else 4
 
@@ -118,23 +118,30 @@ def _answer_anew(inputs: list[str], answer: Callable[[], int], output: str, mann
 
 def list_trends(inputs: list[str], types: list[str], how: tuple[Reading, Manner], output: str) -> pa.Table:
     """Return the table of trends of all inputs (trends.schema.TREND), of some types or of all."""
-    from mmpscope.analysis.reporters.trend_report import report_trends
+    from mmpscope.analysis.reporters.trend_report import tabulate_trends
     from mmpscope.analysis.trends.following import Aim
 
-    return report_trends(follow_inputs(inputs, Aim(), *how, output), types, 0).table
+    return tabulate_trends(follow_inputs(inputs, Aim(), *how, output), types)
 
 
 def follow_inputs(
-    inputs: list[str], aim: Aim, reading: Reading, manner: Manner, output: str
+    inputs: list[str],
+    aim: Aim,
+    reading: Reading,
+    manner: Manner,
+    output: str,
+    *,
+    is_growing: bool = False,
 ) -> list[SeriesTrend]:
     """Follow the processes of all inputs; progress is told unless the answer goes to a terminal.
 
-    Datasets are asked for their measures, which tell no births and deaths. Raises as `load_each`, and
-    UsageError without the extra stats.
+    A file that is growing is the user's own, and may have any number of rows. Datasets are asked for their
+    measures, which tell no births and deaths. Raises as `load_each`, and UsageError without the extra stats.
     """
-    from mmpscope.analysis.commands import load_each
+    from mmpscope.analysis.commands import find_bound, load_each
     from mmpscope.analysis.datasets.layout import split_datasets
     from mmpscope.analysis.datasets.reading import read_measures
+    from mmpscope.analysis.density import MEASURED
     from mmpscope.analysis.loading import load_rules
     from mmpscope.analysis.progress import follow
     from mmpscope.analysis.trends.following import (
@@ -155,7 +162,8 @@ def follow_inputs(
             raise CannotTellError(f"there is no snapshot in {', '.join(inputs)}")
         return found
     rules = load_rules(None if reading.rules is None else Path(reading.rules))
-    with closing(Shelf(rules, partial=reading.partial)) as shelf:
+    times = None if is_growing else find_bound(inputs, MEASURED)
+    with closing(Shelf(rules, partial=reading.partial, times=times)) as shelf:
         listed = shelf.list_moments(load_each(inputs, reading, manner))
         moments = choose_process(listed, aim.process)
         return follow_files(moments, shelf.read, aim, lambda each: follow(each, manner, output))

@@ -35,8 +35,11 @@ _EMPTY = "a process without address space, no permission to read it, or a failed
 
 @dataclass(frozen=True)
 class Mending:
-    """What is done about damage."""
+    """What is looked at, and what is done about damage."""
 
+    all: Annotated[
+        bool, typer.Option("--all", help="Decode all tables, however many rows few bytes hold of them.")
+    ] = False
     repair: Annotated[
         bool, typer.Option("--repair", help="Write what is whole of one .mmp file to the .mmp file -o.")
     ] = False
@@ -51,7 +54,7 @@ def run(inputs: Inputs, mending: Mending, writing: Writing, manner: Manner) -> i
     found: dict[str, Sequence[Fault]] = {}
     try:
         for text in inputs:
-            _verify_input(text, found)
+            _verify_input(text, found, thorough=mending.all)
     finally:  # what was found before a file that cannot be read at all is said, too
         if found:
             deliver([_report(found)], writing, manner)
@@ -78,7 +81,7 @@ def _repair(inputs: Sequence[str], writing: Writing, manner: Manner) -> int:
     return 0
 
 
-def _verify_input(text: str, found: dict[str, Sequence[Fault]]) -> None:
+def _verify_input(text: str, found: dict[str, Sequence[Fault]], *, thorough: bool) -> None:
     """Verify the files that an input stands for; one of many that cannot be read at all is damage."""
     from mmpscope.analysis.loading import expand_input, refuse_all
     from mmpscope.formats.errors import FormatError, InputError, NotASnapshotError
@@ -89,7 +92,7 @@ def _verify_input(text: str, found: dict[str, Sequence[Fault]]) -> None:
     paths, count = expand_input(text), 0
     for path, _ in join_files(paths):
         try:
-            found[path] = verify_source(path)
+            found[path] = verify_source(path, thorough=thorough)
         except (FormatError, InputError) as error:
             if paths == [text]:
                 raise

@@ -13,6 +13,7 @@ from mmpscope.analysis.bulk.files import hash_again, open_hashed
 from mmpscope.analysis.bulk.measuring import name_snapshot
 from mmpscope.analysis.datasets.batches import Batch, FileRow, Gathering
 from mmpscope.analysis.datasets.layout import OWN_RULES
+from mmpscope.analysis.density import MEASURED, bound_rows
 from mmpscope.analysis.loading import InputFile, OpenedInput, load_chosen, load_rules
 from mmpscope.analysis.remote import is_uri
 from mmpscope.analysis.rules import RULES_VERSION
@@ -126,7 +127,8 @@ class _Reader:
         return stack.enter_context(open_hashed(file, partial=True))
 
     def _read_snapshots(self, opened: OpenedInput, content: str) -> None:
-        for number, snapshot in zip(opened.chosen, load_chosen(opened, self._rules), strict=True):
+        loaded = load_chosen(bound_rows(opened, MEASURED), self._rules)
+        for number, snapshot in zip(opened.chosen, loaded, strict=True):
             regions = snapshot.raw.tables.get("regions")
             self._waiting.append((snapshot, name_snapshot(content, opened.source.entries[number].index)))
             self._regions += regions.rows if regions is not None else 0

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, UNKNOWN, show_address, show_count, show_kib
 from mmpscope.analysis.reporters.names import show_name
-from mmpscope.analysis.reporters.text_table import KEEP, TextColumn
+from mmpscope.analysis.reporters.text_table import KEEP, TextColumn, digest_parts
 from mmpscope.analysis.schema import Field
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EMPTY_SPACE", "Shown", "fold_rows", "lay_out", "show_values"]
+__all__ = ["EMPTY_SPACE", "Laid", "Shown", "fold_rows", "lay_out", "show_values"]
+
+_PART = 4096
+"""Rows that are text at the same time."""
 
 _COUNTS = {"blocks", "loads", "threads", "allocations", "count", "holes", "regions"}
 """Columns that count things: they get thousands separators, unlike the number of a process or thread."""
@@ -57,6 +60,34 @@ def lay_out(
         cells = [*show_values(field, shown[column.name].to_pylist()), *folded]
         laid.append(TextColumn(column.title, cells, field.type != "string", column.worth, column.least))
     return laid
+
+
+class Laid:
+    """A table as text in parts, each laid out when it is looked at: a long one is not in memory as text.
+
+    ``lay`` makes columns of some rows, and of those that are folded into one below the last.
+    """
+
+    def __init__(
+        self,
+        lay: Callable[[pa.Table, pa.Table | None], Sequence[TextColumn]],
+        shown: pa.Table,
+        rest: pa.Table | None = None,
+    ) -> None:
+        self._lay = lay
+        self._shown = shown
+        self._rest = rest
+        self._only = list(self._lay_out()) if shown.num_rows <= _PART else None
+        self.columns = digest_parts(self) if self._only is None else self._only[0]
+
+    def __iter__(self) -> Iterator[Sequence[TextColumn]]:
+        return self._lay_out() if self._only is None else iter(self._only)
+
+    def _lay_out(self) -> Iterator[Sequence[TextColumn]]:
+        last = max(self._shown.num_rows - 1, 0) // _PART
+        for number in range(last + 1):
+            rest = self._rest if number == last else None
+            yield self._lay(self._shown.slice(number * _PART, _PART), rest)
 
 
 def show_values(field: Field, values: Sequence[Any]) -> list[str]:

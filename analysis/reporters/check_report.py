@@ -51,7 +51,7 @@ def report_check(new: LoadedSnapshot, result: CheckResult, budget: str | None) -
         moved = screen.wrap(show_name(f"{', '.join(result.moved)}: {MOVED}"), "    ") if result.moved else []
         return [*([*_draw_table(rows, screen), ""] if screen.verbose else []), *lines, *moved, *end]
 
-    return Report("check", draw, facts, result.table, rows)
+    return Report("check", draw, facts, lambda: result.table, rows)
 
 
 def _name(row: Row) -> str:

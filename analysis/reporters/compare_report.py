@@ -68,7 +68,7 @@ def report_compare(answer: Answer, limit: int | None) -> Report:
     def draw(screen: Screen) -> list[str]:
         return _draw(answer, _ROWS if limit is None else limit, screen)
 
-    return Report("compare", draw, facts, shown)
+    return Report("compare", draw, facts, lambda: shown)
 
 
 def _draw(answer: Answer, limit: int, screen: Screen) -> list[str]:

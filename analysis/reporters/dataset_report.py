@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.datasets.schema import ERRORS
@@ -38,7 +39,7 @@ def report_build(folder: str, built: Built) -> Report:
     others = f"{built.known:,} known already, {len(built.errors):,} not readable"
     sentence = f"{show_name(folder)}: {added}, {others}"
     table = build_table(ERRORS, errors, len(built.errors))
-    return Report("dataset-build", lambda screen: screen.wrap(sentence), facts, table)
+    return Report("dataset-build", lambda screen: screen.wrap(sentence), facts, lambda: table)
 
 
 def _count(number: int, what: str) -> str:
@@ -53,7 +54,8 @@ def report_info(contents: Contents) -> Report:
         "months": list(contents.months),
         "tables": [{"table": name, **asdict(size)} for name, size in contents.tables.items()],
     }
-    return Report("dataset-info", lambda screen: _draw_info(contents, screen), facts, contents.columns)
+    draw = partial(_draw_info, contents)
+    return Report("dataset-info", draw, facts, lambda: contents.columns)
 
 
 def _draw_info(contents: Contents, screen: Screen) -> list[str]:
@@ -89,7 +91,7 @@ def _draw_columns(columns: pa.Table, screen: Screen) -> list[str]:
 
 def report_rows(sql: str, table: pa.Table) -> Report:
     """Make the answer of `mmp dataset sql`; numbers appear as they are: SQL may have computed anything."""
-    return Report("sql", lambda screen: _draw_rows(table, screen), {"sql": sql}, table)
+    return Report("sql", lambda screen: _draw_rows(table, screen), {"sql": sql}, lambda: table)
 
 
 def _draw_rows(table: pa.Table, screen: Screen) -> list[str]:

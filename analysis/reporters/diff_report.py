@@ -89,11 +89,10 @@ def report_diff(
     where these stand elsewhere.
     """
     facts = _list_facts(pair, result)
-    tables = {
-        name: list(iterate_rows(describe_columns(table, DIFF_TABLES[name])))
-        for name, table in result.to_tables().items()
+    tables = {name: describe_columns(table, DIFF_TABLES[name]) for name, table in result.to_tables().items()}
+    facts |= {
+        name: iterate_rows(table) for name, table in tables.items() if name not in ("movers", "components")
     }
-    facts |= {name: rows for name, rows in tables.items() if name not in ("movers", "components")}
 
     def draw(screen: Screen) -> list[str]:
         heads = draw_heads(pair, screen, ("a: ", "b: "))
@@ -110,7 +109,7 @@ def report_diff(
             *_draw_reasons(result, screen),
         ]
 
-    return Report("diff", draw, facts, result.components, tables["movers"])
+    return Report("diff", draw, facts, lambda: result.components, iterate_rows(tables["movers"]))
 
 
 def _list_facts(pair: tuple[LoadedSnapshot, LoadedSnapshot], result: DiffResult) -> dict[str, object]:

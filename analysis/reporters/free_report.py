@@ -88,12 +88,12 @@ def report_free(snapshot: LoadedSnapshot, space: FreeSpace, rows: pa.Table, limi
         "mappings": {"count": space.mappings.count, "limit": space.mappings.limit},
     }
     for name in ("windows", "requests", "histogram", "splitters"):
-        facts[name] = list(iterate_rows(describe_columns(getattr(space, name), FREE_TABLES[name])))
+        facts[name] = iterate_rows(describe_columns(getattr(space, name), FREE_TABLES[name]))
 
     def draw(screen: Screen) -> list[str]:
         return [*draw_head(snapshot, screen), "", *_draw(space, limit, screen)]
 
-    return Report("free", draw, facts, rows)
+    return Report("free", draw, facts, lambda: rows)
 
 
 def _draw(space: FreeSpace, limit: int, screen: Screen) -> list[str]:
@@ -135,10 +135,10 @@ def _draw_requests(space: FreeSpace, screen: Screen) -> list[str]:
     columns = [TextColumn("Request\nS", [show_size(size) for size in sizes], True)]
     for name in windows:
         title = textwrap.fill(name, 14, break_long_words=False)
-        for key, suffix, show in _INDICES:
+        for place, (key, suffix, show) in enumerate(_INDICES, 1):
             values = [row[key] for row in rows if row["window"] == name]
             cells = [NOT_APPLICABLE if value is None else show(value) for value in values]
-            columns.append(TextColumn(suffix.format(title), cells, True, KEEP - 1))
+            columns.append(TextColumn(suffix.format(title), cells, True, KEEP - place))
     note = "holes that hold S; U(S): share of free space lost to S; FI(S): near 0 lack, near 1 fragmentation"
     return render_table(columns, screen, note) if rows else []
 

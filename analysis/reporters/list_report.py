@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, compress
 from typing import TYPE_CHECKING
 
-from mmpscope.analysis.reporters.cells import Shown, lay_out
+from mmpscope.analysis.reporters.cells import Laid, Shown, lay_out
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
-from mmpscope.analysis.reporters.text_table import KEEP, explain_marks, render_table
+from mmpscope.analysis.reporters.text_table import KEEP, explain_marks, render_parts
 from mmpscope.analysis.schema import TABLES, Field
 
 if TYPE_CHECKING:
@@ -89,19 +91,22 @@ def report_list(snapshot: LoadedSnapshot, kind: str, table: pa.Table, rest: pa.T
     """Make the answer of a command that lists a part of a snapshot; ``rest`` is folded into one row."""
     facts = {"snapshot": describe_snapshot(snapshot), "capability": describe_capability(snapshot)}
 
-    def draw(screen: Screen) -> list[str]:
+    def draw(screen: Screen) -> Iterable[str]:
         parts = draw_list(kind, table, rest, screen) if table.num_rows else [f"no {kind}"]
-        return [*draw_head(snapshot, screen), "", *parts]
+        return chain(draw_head(snapshot, screen), [""], parts)
 
-    return Report(kind, draw, facts, table)
+    return Report(kind, draw, facts, lambda: table)
 
 
-def draw_list(kind: str, table: pa.Table, rest: pa.Table, screen: Screen) -> list[str]:
+def draw_list(kind: str, table: pa.Table, rest: pa.Table, screen: Screen) -> Iterator[str]:
     """Lay out one of the tables; a column in which nothing is known is left out (the head says why)."""
     wanted = [column for column in _COLUMNS[kind] if screen.verbose or column.name not in _ONLY_IN_DETAIL]
-    laid = lay_out((*TABLES[kind], PROGRAM), wanted, table, rest)
-    columns = [column for column in laid if _says_something(column.cells)]
-    return render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
+    fields = (*TABLES[kind], PROGRAM)
+    laid = Laid(partial(lay_out, fields, wanted), table, rest)
+    telling = [_says_something(column.cells) for column in laid.columns]
+    columns = list(compress(laid.columns, telling))
+    parts = (list(compress(part, telling)) for part in laid)
+    return render_parts(columns, parts, screen, explain_marks(columns, "sizes in KiB"))
 
 
 def _says_something(cells: Sequence[str]) -> bool:

@@ -59,7 +59,7 @@ def report_processes(
         lines = [line for sentence in sentences for line in screen.wrap(show_name(sentence))]
         return [*heads, *lines, "", *_draw(result, listed, screen)]
 
-    return Report("diff_processes", draw, facts, result.roles, _list(listed))
+    return Report("diff_processes", draw, facts, lambda: result.roles, _list(listed))
 
 
 def _list(table: pa.Table) -> list[dict[str, object]]:

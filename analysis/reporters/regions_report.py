@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, UNKNOWN
-from mmpscope.analysis.reporters.cells import EMPTY_SPACE, Shown, lay_out
+from mmpscope.analysis.reporters.cells import EMPTY_SPACE, Laid, Shown, lay_out
 from mmpscope.analysis.reporters.head import describe_capability, describe_snapshot, draw_head
 from mmpscope.analysis.reporters.report import Report
 from mmpscope.analysis.reporters.screen import Screen
-from mmpscope.analysis.reporters.text_table import KEEP, TextColumn, explain_marks, render_table
+from mmpscope.analysis.reporters.text_table import KEEP, TextColumn, explain_marks, render_parts
 from mmpscope.analysis.schema import REGIONS
 
 if TYPE_CHECKING:
@@ -40,30 +41,43 @@ _MORE = (Shown("subtype", "Subtype", 11), Shown("rule", "Rule", 10), Shown("conf
 _DETAILS = Shown("details", "Details", KEEP, 24)
 
 
-def report_regions(snapshot: LoadedSnapshot, regions: pa.Table, shown: pa.Table, rest: pa.Table) -> Report:
+def report_regions(
+    snapshot: LoadedSnapshot,
+    list_rows: Callable[[], pa.Table],
+    nest_rows: Callable[[], pa.Table],
+    rest: pa.Table,
+) -> Report:
     """Make the answer of `mmp regions`.
 
-    ``regions`` are the rows for machines, ``shown`` those for the eye (with ``level`` 1 for a sub-block),
-    ``rest`` what a limit left out: it is folded into one row, so that the figures still add up.
+    ``list_rows`` makes the rows for machines, ``nest_rows`` those for the eye (with ``level`` 1 for a
+    sub-block); ``rest`` is what a limit left out, folded into one row, so that the figures still add up.
     """
     facts = {"snapshot": describe_snapshot(snapshot), "capability": describe_capability(snapshot)}
 
-    def draw(screen: Screen) -> list[str]:
+    def draw(screen: Screen) -> Iterator[str]:
+        yield from draw_head(snapshot, screen)
+        yield ""
+        shown = nest_rows()
         if not shown.num_rows:
-            return [*draw_head(snapshot, screen), "", "no region fits"]
-        is_nested = "level" in shown.column_names
-        wanted = [column for column in _COLUMNS if is_nested or column.name != "blocks"]
-        more, told = (_MORE, shown) if screen.verbose else ((), _name_unnamed(shown))
-        laid = lay_out(REGIONS, [*wanted, *more, _DETAILS], told, rest)
-        kinds = shown["type"].cast("string").to_pylist()
-        columns = [_mark_free(column, kinds) for column in laid]
-        if is_nested:
-            levels = shown["level"].to_pylist()
-            columns = [_mark_parts(column, levels) for column in columns]
-        lines = render_table(columns, screen, explain_marks(columns, "sizes in KiB"))
-        return [*draw_head(snapshot, screen), "", *lines]
+            yield "no region fits"
+            return
+        laid = Laid(partial(_lay_out, screen), shown, rest)
+        yield from render_parts(laid.columns, laid, screen, explain_marks(laid.columns, "sizes in KiB"))
 
-    return Report("regions", draw, facts, regions)
+    return Report("regions", draw, facts, list_rows)
+
+
+def _lay_out(screen: Screen, shown: pa.Table, rest: pa.Table | None) -> list[TextColumn]:
+    is_nested = "level" in shown.column_names
+    wanted = [column for column in _COLUMNS if is_nested or column.name != "blocks"]
+    more, told = (_MORE, shown) if screen.verbose else ((), _name_unnamed(shown))
+    laid = lay_out(REGIONS, [*wanted, *more, _DETAILS], told, rest)
+    kinds = shown["type"].cast("string").to_pylist()
+    columns = [_mark_free(column, kinds) for column in laid]
+    if not is_nested:
+        return columns
+    levels = shown["level"].to_pylist()
+    return [_mark_parts(column, levels) for column in columns]
 
 
 def _name_unnamed(shown: pa.Table) -> pa.Table:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePath
@@ -53,15 +53,16 @@ FIELDS: dict[str, tuple[Field, ...]] = {
 class Report:
     """``kind`` names the table in the schema, ``facts`` are the JSON keys besides ``rows``.
 
-    ``draw`` lays the answer out as lines for a screen. JSON takes its rows from ``table``, unless an answer
-    brings ``rows`` of its own.
+    ``draw`` lays the answer out as lines for a screen. JSON takes its rows from the table that ``tabulate``
+    makes, unless an answer brings ``rows`` of its own; iterators, there and among the facts, are read by it
+    alone.
     """
 
     kind: str
-    draw: Callable[[Screen], Sequence[str]]
+    draw: Callable[[Screen], Iterable[str]]
     facts: Mapping[str, object]
-    table: pa.Table | None = None
-    rows: Sequence[Mapping[str, object]] | None = None
+    tabulate: Callable[[], pa.Table] | None = None
+    rows: Iterable[Mapping[str, object]] | None = None
 
 
 def deliver(reports: Iterable[Report], writing: Writing, manner: Manner) -> None:
@@ -109,7 +110,7 @@ def write_json(report: Report) -> Iterator[str]:
     """Yield the lines of one JSON document, a row a line, so that two documents can be compared by line."""
     yield "{" + f'"schema": "mmpscope/{report.kind}/{JSON_VERSION}",'
     for key, value in report.facts.items():
-        if isinstance(value, list):
+        if isinstance(value, list | Iterator):
             yield f" {json.dumps(key)}: ["
             yield from _write_rows(value)
             yield " ],"
@@ -133,8 +134,8 @@ def _write_rows(rows: Iterable[object]) -> Iterator[str]:
 def _list_rows(report: Report) -> Iterable[Mapping[str, object]]:
     if report.rows is not None:
         return report.rows
-    assert report.table is not None, "an answer has a table or rows"
-    return iterate_rows(describe_columns(report.table, FIELDS[report.kind]))
+    assert report.tabulate is not None, "an answer has a table or rows"
+    return iterate_rows(describe_columns(report.tabulate(), FIELDS[report.kind]))
 
 
 def _find(manner: Manner) -> Screen:
@@ -155,7 +156,7 @@ def _stack(reports: Iterable[Report]) -> pa.Table:
     kinds, tables = set(), []
     for report in reports:
         kinds.add(report.kind)
-        tables += [report.table] if report.table is not None else []
+        tables += [report.tabulate()] if report.tabulate is not None else []
     if not tables:
         raise UsageError("this answer is no table. Use --json, or a file name that ends in .json or .txt")
     stacked = pa.concat_tables(tables, promote_options="permissive")

@@ -68,7 +68,7 @@ def report_summary(snapshot: LoadedSnapshot, table: pa.Table) -> Report:
         shown = known if is_whole else _leave_out_unknown(known)
         return [*draw_head(snapshot, screen), "", *_draw(shown, screen)]
 
-    return Report("summary", draw, facts, table)
+    return Report("summary", draw, facts, lambda: table)
 
 
 def _draw(rows: Rows, screen: Screen) -> list[str]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, UNKNOWN
 from mmpscope.analysis.reporters.names import measure_width, shorten_middle
 from mmpscope.analysis.reporters.screen import Screen
 
-__all__ = ["KEEP", "TextColumn", "explain_marks", "render_table"]
+__all__ = ["KEEP", "TextColumn", "digest_parts", "explain_marks", "render_parts", "render_table"]
 
 KEEP = 1_000
 """The worth of a column that is never left out."""
@@ -45,6 +45,25 @@ class TextColumn:
         return min(self.least, self.natural) if self.least else self.natural
 
 
+def digest_parts(parts: Iterable[Sequence[TextColumn]]) -> list[TextColumn]:
+    """Return the columns of a table in parts with few cells: those that decide its widths and its notes."""
+    digests: list[TextColumn] = []
+    for part in parts:
+        digests = digests or [replace(column, cells=[]) for column in part]
+        digests = [
+            replace(digest, cells=[*dict.fromkeys([*digest.cells, *_digest(column.cells)])])
+            for digest, column in zip(digests, part, strict=True)
+        ]
+    return digests
+
+
+def _digest(cells: Sequence[str]) -> Iterator[str]:
+    """Yield the widest cell, each mark, and one that is none."""
+    yield max(cells, key=measure_width, default="")
+    yield from (mark for mark in (UNKNOWN, NOT_APPLICABLE) if mark in cells)
+    yield next((cell for cell in cells if cell not in {"", UNKNOWN}), "")
+
+
 def render_table(columns: Sequence[TextColumn], screen: Screen, note: str = "") -> list[str]:
     """Lay the columns out as lines for a screen; the last line holds the note and names the columns that
     did not fit.
@@ -52,29 +71,52 @@ def render_table(columns: Sequence[TextColumn], screen: Screen, note: str = "") 
     The columns of least worth go first, until the rest fits with its cells shortened as far as they may be;
     what room is left then goes back to the shortened cells.
     """
-    kept, width = list(columns), screen.width
-    hidden: list[str] = []
+    return list(render_parts(columns, [columns], screen, note))
+
+
+def render_parts(
+    columns: Sequence[TextColumn], parts: Iterable[Sequence[TextColumn]], screen: Screen, note: str = ""
+) -> Iterator[str]:
+    """Lay out a long table, a part at a time, as `render_table` does.
+
+    ``columns`` are what `digest_parts` makes of the parts, which have the same columns.
+    """
+    kept, hidden = _choose_columns(columns, screen.width)
+    if kept:  # rows that tell nothing of what is known have none
+        chosen = [columns[index] for index in kept]
+        widths = _share_width(chosen, screen.width)
+        height = max(column.title.count("\n") for column in chosen) + 1
+        titles = [(_pad_title(column.title, height), column) for column in chosen]
+        yield from _join_rows(titles, widths, screen)
+        for part in parts:
+            yield from _join_rows([(part[index].cells, part[index]) for index in kept], widths, screen)
+    notes = [note, *([f"no room for: {', '.join(dict.fromkeys(hidden))}"] if hidden else [])]
+    yield from screen.wrap("; ".join(filter(None, notes)))
+
+
+def _choose_columns(columns: Sequence[TextColumn], width: int | None) -> tuple[list[int], list[str]]:
+    """Return the places of the columns that there is room for, and the titles of the others."""
+    kept, hidden = list(range(len(columns))), list[str]()
     while (
-        width is not None and sum(column.narrowest for column in kept) + len(_GAP) * (len(kept) - 1) > width
+        width is not None and sum(columns[at].narrowest for at in kept) + len(_GAP) * (len(kept) - 1) > width
     ):
-        poorest = min(reversed(kept), key=lambda column: column.worth)
-        if poorest.worth >= KEEP:
+        poorest = min(reversed(kept), key=lambda at: columns[at].worth)
+        if columns[poorest].worth >= KEEP:
             break
         kept.remove(poorest)
-        hidden.append(poorest.title.replace("\n", " "))
-    if not kept:  # a table whose rows tell nothing of what is known
-        return screen.wrap(note)
-    widths = _share_width(kept, width)
-    height = max(column.title.count("\n") for column in kept) + 1
-    titles = [_pad_title(column.title, height) for column in kept]
+        hidden.insert(0, columns[poorest].title.replace("\n", " "))
+    return kept, hidden
+
+
+def _join_rows(
+    columns: Sequence[tuple[Sequence[str], TextColumn]], widths: Sequence[int], screen: Screen
+) -> Iterator[str]:
     mark = "…" if screen.fine else "..."
     padded = [
-        [_pad(text, width, mark, right=column.right) for text in (*title, *column.cells)]
-        for title, column, width in zip(titles, kept, widths, strict=True)
+        [_pad(cell, width, mark, right=column.right) for cell in cells]
+        for (cells, column), width in zip(columns, widths, strict=True)
     ]
-    lines = [_GAP.join(row).rstrip() for row in zip(*padded, strict=True)]
-    notes = [note, *([f"no room for: {', '.join(dict.fromkeys(reversed(hidden)))}"] if hidden else [])]
-    return lines + screen.wrap("; ".join(filter(None, notes)))
+    return (_GAP.join(row).rstrip() for row in zip(*padded, strict=True))
 
 
 def explain_marks(columns: Sequence[TextColumn], note: str = "") -> str:

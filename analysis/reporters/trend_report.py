@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.reporters.amounts import NOT_APPLICABLE, show_count, show_kib, show_size
@@ -25,7 +26,10 @@ from mmpscope.analysis.trends.judgement import Verdict
 from mmpscope.analysis.trends.recorder import COHORT, COUNT, KIND, LIMIT, TOTAL_SCOPE, TYPE
 from mmpscope.analysis.trends.schema import TREND
 
-__all__ = ["keep_types", "report_trends"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["keep_types", "report_trends", "tabulate_trends"]
 
 _WHOLE = 3
 """Processes that text shows in full; the others take a line each."""
@@ -51,7 +55,12 @@ def report_trends(trends: Sequence[SeriesTrend], types: Sequence[str], limit: in
         blocks.append(_draw_others([trend for trend in chosen if trend not in whole], most, screen))
         return [line for block in blocks if block for line in ["", *block]][1:]
 
-    return Report("trend", draw, facts, describe_columns(make_table(chosen), TREND))
+    return Report("trend", draw, facts, lambda: tabulate_trends(trends, types))
+
+
+def tabulate_trends(trends: Sequence[SeriesTrend], types: Sequence[str]) -> pa.Table:
+    """Return the rows of trends, of ``types`` or of all: a table of schema.TREND."""
+    return describe_columns(make_table([keep_types(trend, types) for trend in trends]), TREND)
 
 
 def _count_verdicts(trends: Sequence[SeriesTrend]) -> list[str]:

@@ -147,19 +147,20 @@ def judge_series(
         row = _make_row(series, total, recorder.read(series, total), metric, judges)
         notes = (*_note(series, recorder), _TOTAL_ONLY)
         return SeriesTrend(series, metric, (row,), 0, 0, notes, _find_risen(row, series, recorder))
-    points = {
-        key: recorder.read(series, key) for key in recorder.list_keys(series) if key.scope not in _HIDDEN
-    }
-    points[total] = recorder.read(series, total)
-    always = [key for key in points if key.scope in _ALWAYS]
-    moved = [key for key in points if key.scope not in _ALWAYS and (_spread(points[key]) or key in tallies)]
-    moved.sort(key=lambda key: (-_spread(points[key]), key.scope, key.name))
-    rows = [_make_row(series, key, points[key], metric, judges) for key in (*always, *moved[:_MOST])]
-    for row, key in zip(rows, (*always, *moved[:_MOST]), strict=True):
+    keys = [*dict.fromkeys([*recorder.list_keys(series), total])]
+    always = [key for key in keys if key.scope in _ALWAYS]
+    # Of a hundred thousand names only a few are told: the values of the others are let go of at once.
+    others = [key for key in keys if key.scope not in (*_ALWAYS, *_HIDDEN)]
+    spreads = {key: _spread(recorder.read(series, key)) for key in others}
+    moved = [key for key in others if spreads[key] or key in tallies]
+    moved.sort(key=lambda key: (-spreads[key], key.scope, key.name))
+    told = [*always, *moved[:_MOST]]
+    rows = [_make_row(series, key, recorder.read(series, key), metric, judges) for key in told]
+    for row, key in zip(rows, told, strict=True):
         _add_limit(row, recorder.read(series, key._replace(scope=MAXIMUM)))
         _add_births(row, tallies.get(key))
     rows.sort(key=_place)
-    steady = len(points) - len(always) - len(moved)
+    steady = len(others) - len(moved)
     left, risen = max(0, len(moved) - _MOST), _find_risen(rows[0], series, recorder)
     return SeriesTrend(series, metric, tuple(rows), steady, left, _note(series, recorder), risen)
 

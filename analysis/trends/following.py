@@ -12,9 +12,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmpscope.analysis.ahead import Batch, read_batches
+from mmpscope.analysis.density import bound_rows
 from mmpscope.analysis.errors import AnalysisError, UsageError
 from mmpscope.analysis.export import describe_columns
-from mmpscope.analysis.loading import open_inputs
+from mmpscope.analysis.loading import OpenedInput, open_inputs
 from mmpscope.analysis.measures.measure import Gatherer, Measures
 from mmpscope.analysis.snapshot import LoadedSnapshot
 from mmpscope.analysis.trends.answer import SeriesTrend, judge_all, make_table
@@ -27,7 +28,6 @@ from mmpscope.analysis.trends.series import Series, split_series
 if TYPE_CHECKING:
     import pyarrow as pa
     from mmpscope.analysis.rules import Rule
-    from mmpscope.formats.source import Source
 
 __all__ = ["Aim", "Shelf", "choose_process", "find_trends", "follow_files", "follow_measures", "measure_each"]
 
@@ -51,12 +51,16 @@ class Aim(NamedTuple):
 
 
 class Shelf:
-    """Snapshots by their labels, read again when they are asked for; standard input is kept as it is."""
+    """Snapshots by their labels, read again when they are asked for; standard input is kept as it is.
 
-    def __init__(self, rules: Sequence[Rule], *, partial: bool) -> None:
+    ``times`` bounds the rows of each file, as in `density.bound_rows`; None does not.
+    """
+
+    def __init__(self, rules: Sequence[Rule], *, partial: bool, times: int | None = None) -> None:
         self._rules = rules
         self._partial = partial
-        self._open: OrderedDict[str, Source] = OrderedDict()
+        self._times = times
+        self._open: OrderedDict[str, OpenedInput] = OrderedDict()
         self._kept: dict[str, LoadedSnapshot] = {}
 
     def list_moments(self, snapshots: Iterable[LoadedSnapshot]) -> list[Moment]:
@@ -73,25 +77,25 @@ class Shelf:
         if label in self._kept:
             return self._kept[label]
         path, number = _split(label)
-        source = self._open_file(path)
-        place = next((at for at, entry in enumerate(source.entries) if entry.index == number), None)
+        opened = self._open_file(path)
+        place = next((at for at, entry in enumerate(opened.source.entries) if entry.index == number), None)
         if place is None:
             raise AnalysisError(f"{label} is no longer there: {path} was changed meanwhile. Try again")
-        return LoadedSnapshot(label, lambda: source.read(place), self._rules)
+        return LoadedSnapshot(label, lambda: opened.read(place), self._rules)
 
-    def _open_file(self, path: str) -> Source:
+    def _open_file(self, path: str) -> OpenedInput:
         if path not in self._open:
             [opened] = open_inputs(path, partial=self._partial)
-            self._open[path] = opened.source
+            self._open[path] = opened if self._times is None else bound_rows(opened, self._times)
         self._open.move_to_end(path)
         while len(self._open) > _OPEN:
-            self._open.popitem(last=False)[1].close()
+            self._open.popitem(last=False)[1].source.close()
         return self._open[path]
 
     def close(self) -> None:
         """Close all files."""
         while self._open:
-            self._open.popitem()[1].close()
+            self._open.popitem()[1].source.close()
 
 
 def _split(label: str) -> tuple[str, int]:

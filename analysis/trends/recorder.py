@@ -77,17 +77,20 @@ class Points(NamedTuple):
 
 
 class _Column:
-    """Values of one key by row."""
+    """Values of one key by row, in one array: an empty one takes 80 bytes, and there may be 400,000 keys."""
 
-    __slots__ = ("partial", "rows", "values")
+    __slots__ = ("_numbers",)
 
     def __init__(self) -> None:
-        self.rows, self.values, self.partial = array("q"), array("Q"), array("b")
+        self._numbers = array("Q")
 
     def add(self, row: int, value: int, *, partial: bool) -> None:
-        self.rows.append(row)
-        self.values.append(value)
-        self.partial.append(partial)
+        self._numbers.extend((row << 1 | partial, value))
+
+    def __iter__(self) -> Iterator[tuple[int, int, bool]]:
+        """Yield row, value, and whether it leaves something out."""
+        numbers = iter(self._numbers)
+        return ((row >> 1, value, bool(row & 1)) for row, value in zip(numbers, numbers, strict=True))
 
 
 class Recorder:
@@ -109,12 +112,16 @@ class Recorder:
         )
         self._whole: set[int] = set()
         self._page_sizes: dict[int, int] = {}
+        self._placed: tuple[Series, tuple[dict[int, int], NDArray[np.float64], NDArray[np.bool_]]] | None = (
+            None
+        )
 
     def add(self, measures: Measures, rows: Mapping[str, int]) -> None:
         """Take the measures of some snapshots; ``rows`` are their places by id. Others are passed over.
 
         Raises CannotTellError where the first snapshot of all knows no figure that could be followed.
         """
+        self._placed = None
         if self.metric is None:
             self.metric = _choose_metric(measures.captures)
         metric = self.metric
@@ -162,19 +169,27 @@ class Recorder:
         that leave something out count only where no other does.
         """
         column = self._columns[name_instance(series.last)].get(key) or _Column()
-        places = {row: place for place, row in enumerate(series.rows)}
+        places, times, whole = self._find_places(series)
         values = np.zeros(len(places), np.uint64)
         known, partial = np.zeros((2, len(places)), np.bool_)
         if key.scope not in (TOTAL_SCOPE, OTHER, TYPE, LIMIT, COUNT, MAXIMUM):
-            known[:] = [row in self._whole for row in series.rows]
-        for row, value, is_partial in zip(column.rows, column.values, column.partial, strict=True):
+            known[:] = whole
+        for row, value, is_partial in column:
             place = places.get(row)
             if place is not None:
                 values[place], known[place], partial[place] = value, True, is_partial
         at_least = bool(partial.any() and partial[known].all())
         kept = known if at_least else known & ~partial
-        times = np.array(series.times_s or [0.0] * len(places), np.float64)
         return Points(times[kept], values[kept], int((~kept).sum()), at_least)
+
+    def _find_places(self, series: Series) -> tuple[dict[int, int], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the place of each row in a series, when each was taken, and which show all regions."""
+        if self._placed is None or self._placed[0] is not series:  # a series has thousands of keys
+            places = {row: place for place, row in enumerate(series.rows)}
+            times = np.array(series.times_s or [0.0] * len(places), np.float64)
+            whole = np.array([row in self._whole for row in series.rows], np.bool_)
+            self._placed = series, (places, times, whole)
+        return self._placed[1]
 
 
 def _list_totals(metric: str) -> list[tuple[Key, str]]:

@@ -35,7 +35,7 @@ def verify_archive(archive: Archive, given: Input) -> list[Fault]:
     """Read all of an archive and list what is wrong with it."""
     if is_proc_tree(archive.names):
         return read_all(open_tree(archive, given.name))
-    return verify_members(archive)
+    return verify_members(archive, given.allowance)
 
 
 def is_captured_folder(path: str | os.PathLike[str]) -> bool:

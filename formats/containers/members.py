@@ -16,6 +16,7 @@ from mmpscope.formats.containers.packed import HEAD_BYTES, find_packing, spool, 
 from mmpscope.formats.containers.tree import Archive
 from mmpscope.formats.errors import FormatError, LimitError, NotASnapshotError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
+from mmpscope.formats.limits import Allowance
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import find_format, verify_content
 from mmpscope.formats.source import Entry, Fault, Source
@@ -107,13 +108,16 @@ class MemberSource:
             self._last = None
 
 
-def verify_members(archive: Archive) -> list[Fault]:
-    """Read every member that is a map and list what is wrong, with what is left out."""
+def verify_members(archive: Archive, allowance: Allowance | None = None) -> list[Fault]:
+    """Read every member that is a map and list what is wrong, with what is left out.
+
+    They share what may be decoded, as `Input` has it.
+    """
     found: list[str] = []
 
     def verify(member: str, known: Format, content: Input) -> list[Fault]:
         found.append(member)
-        return verify_content(known, content)
+        return verify_content(known, content._replace(allowance=allowance))
 
     faults = _visit(archive, True, verify)
     if not found:

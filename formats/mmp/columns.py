@@ -15,7 +15,7 @@ from mmpscope.formats.errors import CorruptError, UnsupportedVersionError
 from mmpscope.formats.mmp.encoding import Plain, encode_table
 from mmpscope.formats.model import Column, Fact, Table
 
-__all__ = ["ENCODINGS", "TYPES", "Plain", "decode_column", "decode_table", "encode_table"]
+__all__ = ["ENCODINGS", "MAX_REFERENCES", "TYPES", "Plain", "decode_column", "decode_table", "encode_table"]
 
 TYPES: dict[str, type] = {"uint": int, "int": int, "float": float, "bool": bool, "text": bytes}
 """Each column type, and what its values are in Python."""
@@ -28,7 +28,8 @@ ENCODINGS: dict[str, tuple[str, ...]] = {
 
 _MASK = (1 << 64) - 1
 _SIGN = 1 << 63
-_MAX_REFERENCES = 16
+MAX_REFERENCES = 16
+"""Columns that refer to each other, one after the other, at most."""
 _INNER = ("null", "const", "plain", "delta")  # the encodings that need no other column
 _UNSIGNED = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _SIGNED = {1: "b", 2: "h", 4: "i", 8: "q"}
@@ -52,7 +53,7 @@ def decode_column(table: Table, name: str) -> list[Fact]:
     KeyError where the table has no such column, UnsupportedVersionError where its encoding (or that of a
     column that it refers to) is unknown, CorruptError where its bytes contradict each other.
     """
-    return _decode(table, name, _MAX_REFERENCES)
+    return _decode(table, name, MAX_REFERENCES)
 
 
 def _decode(table: Table, name: str, depth: int) -> list[Fact]:

@@ -21,7 +21,7 @@ def _open(given: Input) -> Source:
 def _verify(given: Input) -> list[Fault]:
     from mmpscope.formats.mmp.verify import verify
 
-    return verify(given.stream)
+    return verify(given.stream, allowance=given.allowance)
 
 
 FORMATS = (

@@ -36,6 +36,8 @@ _KEYS: dict[str, type] = {
 _NESTED = ("values", "ends")
 _MOST = {"width": 8, "scale": (1 << 64) - 1}  # and of rows in a nested column: those of the table
 _DEFAULTS = Column("", "")
+_MOST_SHRUNK = 64
+"""To which part zlib may shrink a table that is not small: those of real processes become an eighth."""
 
 
 Origin = tuple[Optional[str], int]
@@ -130,6 +132,8 @@ def _unpack_table(stored: Facts, limits: Limits) -> Table:
         raise LimitError(f"a table of {rows} rows in {raw_size} bytes is beyond the limit")
     if rows > max(limits.equal_rows, len(packed)):
         raise LimitError(f"a table of {rows} rows in {len(packed)} packed bytes is beyond the limit")
+    if raw_size > max(limits.equal_bytes, _MOST_SHRUNK * len(packed)):
+        raise LimitError(f"a table of {raw_size} bytes in {len(packed)} packed ones is beyond the limit")
     bounds = Bounds(limits.payload_depth, limits.payload_values)
     columns = unpack(_decompress(packed, raw_size), bounds)
     if not isinstance(columns, dict):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 from mmpscope.formats.errors import FormatError, UnsupportedVersionError
-from mmpscope.formats.limits import DEFAULT_LIMITS, Limits
-from mmpscope.formats.mmp.columns import decode_column
+from mmpscope.formats.limits import DEFAULT_LIMITS, Allowance, Limits
+from mmpscope.formats.mmp.columns import MAX_REFERENCES, decode_column
 from mmpscope.formats.mmp.contents import Contents, list_contents, unpack_index
 from mmpscope.formats.mmp.frames import FileBytes, read_payload
 from mmpscope.formats.mmp.header import check_magic
@@ -19,10 +19,17 @@ from mmpscope.formats.source import Fault
 
 __all__ = ["verify"]
 
+_CHEAP = ("null", "const", "same")
+_FOR_EACH_ROW, _FOR_A_SORT = 4, 3
+"""What comparing a region with others, and a sort, take in place of decoding a number."""
 
-def verify(source: PathOrStream, *, limits: Limits = DEFAULT_LIMITS) -> list[Fault]:
+
+def verify(
+    source: PathOrStream, *, limits: Limits = DEFAULT_LIMITS, allowance: Allowance | None = None
+) -> list[Fault]:
     """Return every fault: of frames and their order, of the index, of payloads, tables and columns.
 
+    Tables for which the ``allowance`` is too small are not decoded, which is a fault, too; None allows all.
     NotASnapshotError and UnsupportedVersionError where there is nothing to verify.
     """
     with ExitStack() as opened:
@@ -34,9 +41,17 @@ def verify(source: PathOrStream, *, limits: Limits = DEFAULT_LIMITS) -> list[Fau
             contents = list_contents(walked, partial=True)
             faults = list(walked.faults) or list(_check_indexes(data, walked, limits))
         file = MmpFile(name, data, contents, partial=True, limits=limits)
+        refused: list[str] = []
         for entry in file.entries:
-            faults.extend(_check_snapshot(file, entry.index))
-    return faults
+            faults.extend(_check_snapshot(file, entry.index, allowance, refused))
+    return [*faults, *_tell_refused(refused)]
+
+
+def _tell_refused(refused: Sequence[str]) -> Iterator[Fault]:
+    if refused:
+        more = f" and {len(refused) - 1:,} more" if len(refused) > 1 else ""
+        told = f"{refused[0]}{more} has more cells than are decoded of so few bytes"
+        yield Fault(f"{told} (`mmp verify --all` decodes them)")
 
 
 def _check_indexes(data: FileBytes, walked: Scan, limits: Limits) -> Iterator[Fault]:
@@ -58,7 +73,10 @@ def _check_indexes(data: FileBytes, walked: Scan, limits: Limits) -> Iterator[Fa
         found.add(frame.kind, frame.offset, frame.info)
 
 
-def _check_snapshot(file: MmpFile, index: int) -> Iterator[Fault]:
+def _check_snapshot(
+    file: MmpFile, index: int, allowance: Allowance | None, refused: list[str]
+) -> Iterator[Fault]:
+    """Check the tables of one snapshot; ``refused`` takes the names of those that are not allowed."""
     offset = file.entries[index].info["offset"]
     try:
         snapshot = file.read(index)
@@ -73,9 +91,28 @@ def _check_snapshot(file: MmpFile, index: int) -> Iterator[Fault]:
                 yield _describe(error, offset, lost=f"table {name} of snapshot {index}")
             else:
                 where = f"table {name} of snapshot {index}"
+                if allowance is not None and not allowance.take(_count_cells(table)):
+                    refused.append(where)
+                    continue
                 kept: dict[str, list[Fact]] | None = {} if tables is snapshot.tables else None
                 yield from _check_table(table, where, offset, kept if name == "regions" else None)
                 yield from list_contradictions(kept or {}, snapshot.capture.system, where, offset)
+
+
+def _count_cells(table: Table) -> int:
+    """Count what is decoded of a table; what other columns refer to is decoded with each of them."""
+    return table.rows * (_FOR_EACH_ROW + sum(_count_steps(table, name) for name in table.columns))
+
+
+def _count_steps(table: Table, name: str) -> int:
+    """Count the columns that are decoded for one; a column by the order of another is sorted, too."""
+    steps, at = 0, table.columns.get(name)
+    for _ in range(MAX_REFERENCES):
+        if at is None:
+            break
+        steps += (at.enc not in _CHEAP) + (at.values is not None) + (_FOR_A_SORT if at.by is not None else 0)
+        at = None if at.of is None else table.columns.get(at.of)
+    return steps
 
 
 def _check_table(

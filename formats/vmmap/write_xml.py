@@ -105,8 +105,11 @@ def _list_attributes(row: ListRow) -> dict[str, int | str | None]:
 
 
 def _join(attributes: Mapping[str, int | str | None]) -> str:
-    known = {name: value for name, value in attributes.items() if value is not None}
-    return " ".join(f'{name}="{_escape(str(value))}"' for name, value in known.items())
+    return " ".join(
+        f'{name}="{_escape(value) if isinstance(value, str) else value}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
 
 
 def _escape(text: str) -> str:

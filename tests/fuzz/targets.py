@@ -20,6 +20,7 @@ from fuzz.own_files import list_entropy, mend_checksums, wrap_table
 from fuzz.seeds import list_packed_seeds, list_seeds
 from mmpscope.formats.errors import MmpError
 from mmpscope.formats.interface import Format, Input
+from mmpscope.formats.limits import Allowance
 from mmpscope.formats.mmp.columns import decode_table
 from mmpscope.formats.mmp.payloads import pack_capture, pack_snapshot
 from mmpscope.formats.model import Snapshot
@@ -94,7 +95,7 @@ def _open_as(known: Format, data: bytes) -> Source:
     known.sniff(data[:_HEAD_BYTES])
     if known.verify is not None:
         with ExitStack() as opened:
-            known.verify(Input(_make_stream(data), "input", True, opened))
+            known.verify(Input(_make_stream(data), "input", True, opened, allowance=Allowance(len(data))))
     with ExitStack() as opened:
         return known.open(Input(_make_stream(data), "input", bool(zlib.crc32(data) & 1), opened))
 

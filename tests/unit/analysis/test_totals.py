@@ -125,7 +125,7 @@ def test_sums_beyond_64_bits_are_unknown() -> None:
 def test_the_text_shows_what_is_known_and_nothing_else() -> None:
     """A table of question marks would hide the few figures there are."""
     snapshot = load_totals({"name": "[rollup]", "Rss": 2048 * KB, "Pss": 1024 * KB})
-    lines = report_summary(snapshot, summarize(snapshot)).draw(Screen(100))
+    lines = list(report_summary(snapshot, summarize(snapshot)).draw(Screen(100)))
     assert lines[0].startswith("unknown process")
     table = [line.split() for line in lines[3:]]
     assert ["Total", "2,048+", "1,024"] in table
