@@ -151,7 +151,8 @@ def judge_series(
     always = [key for key in keys if key.scope in _ALWAYS]
     # Of a hundred thousand names only a few are told: the values of the others are let go of at once.
     others = [key for key in keys if key.scope not in (*_ALWAYS, *_HIDDEN)]
-    spreads = {key: _spread(recorder.read(series, key)) for key in others}
+    is_single = len(series.rows) == 1
+    spreads = {key: 0 if is_single else _spread(recorder.read(series, key)) for key in others}
     moved = [key for key in others if spreads[key] or key in tallies]
     moved.sort(key=lambda key: (-spreads[key], key.scope, key.name))
     told = [*always, *moved[:_MOST]]

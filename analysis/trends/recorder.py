@@ -93,6 +93,16 @@ class _Column:
         return ((row >> 1, value, bool(row & 1)) for row, value in zip(numbers, numbers, strict=True))
 
 
+class _Placed(NamedTuple):
+    """A series, its columns by key, the place of each row, when each was taken, which show all regions."""
+
+    series: Series
+    columns: dict[Key, _Column]
+    places: dict[int, int]
+    times_s: NDArray[np.float64]
+    whole: NDArray[np.bool_]
+
+
 class Recorder:
     """Values by instance, key and row; a row is the place of a snapshot among ``moments``.
 
@@ -112,9 +122,8 @@ class Recorder:
         )
         self._whole: set[int] = set()
         self._page_sizes: dict[int, int] = {}
-        self._placed: tuple[Series, tuple[dict[int, int], NDArray[np.float64], NDArray[np.bool_]]] | None = (
-            None
-        )
+        self._placed: _Placed | None = None
+        self._found: tuple[int, dict[Key, _Column]] | None = None
 
     def add(self, measures: Measures, rows: Mapping[str, int]) -> None:
         """Take the measures of some snapshots; ``rows`` are their places by id. Others are passed over.
@@ -148,7 +157,9 @@ class Recorder:
         return owners
 
     def _find(self, row: int) -> dict[Key, _Column]:
-        return self._columns[name_instance(self._moments[row])]
+        if self._found is None or self._found[0] != row:
+            self._found = row, self._columns[name_instance(self._moments[row])]
+        return self._found[1]
 
     def record(self, key: Key, row: int, value: int) -> None:
         """Add one value of the snapshot of a row, as something else found it."""
@@ -168,8 +179,8 @@ class Recorder:
         What is a name or a cohort is 0 bytes where a snapshot that shows all regions does not have it. Values
         that leave something out count only where no other does.
         """
-        column = self._columns[name_instance(series.last)].get(key) or _Column()
-        places, times, whole = self._find_places(series)
+        _, columns, places, times, whole = self._place(series)
+        column = columns.get(key) or _Column()
         values = np.zeros(len(places), np.uint64)
         known, partial = np.zeros((2, len(places)), np.bool_)
         if key.scope not in (TOTAL_SCOPE, OTHER, TYPE, LIMIT, COUNT, MAXIMUM):
@@ -182,14 +193,15 @@ class Recorder:
         kept = known if at_least else known & ~partial
         return Points(times[kept], values[kept], int((~kept).sum()), at_least)
 
-    def _find_places(self, series: Series) -> tuple[dict[int, int], NDArray[np.float64], NDArray[np.bool_]]:
-        """Return the place of each row in a series, when each was taken, and which show all regions."""
-        if self._placed is None or self._placed[0] is not series:  # a series has thousands of keys
+    def _place(self, series: Series) -> _Placed:
+        """Return what a series is read by; a series has thousands of keys."""
+        if self._placed is None or self._placed.series is not series:
             places = {row: place for place, row in enumerate(series.rows)}
             times = np.array(series.times_s or [0.0] * len(places), np.float64)
             whole = np.array([row in self._whole for row in series.rows], np.bool_)
-            self._placed = series, (places, times, whole)
-        return self._placed[1]
+            columns = self._columns[name_instance(series.last)]
+            self._placed = _Placed(series, columns, places, times, whole)
+        return self._placed
 
 
 def _list_totals(metric: str) -> list[tuple[Key, str]]:
