@@ -5,7 +5,7 @@ version, in MADs (--mads: median absolute deviations times 1.4826, which is a st
 are normal) and in bytes; docs/metrics.md has the rule. Fewer than 8 of a kind cannot tell. All inputs are
 judged, then --where chooses which rows are shown and are in the groups, and --outliers shows the odd ones of
 them. Groups are told with quartiles, by executable and version or as --by says. A file that cannot be read is
-a row with the reason.
+a row with the reason, last of all, also with -n.
 
 A condition is COLUMN=PATTERN or COLUMN!=PATTERN for text, in any case, with * and ?; and =, !=, <, <=, > or
 >= for numbers, with K, M, G for bytes. Columns are those of --json; each --where must hold.

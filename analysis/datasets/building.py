@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,10 +48,11 @@ class Built:
     """The rules of the dataset, where these are others."""
 
 
-def build_dataset(root: Path, plan: Plan) -> Iterator[Built]:
+def build_dataset(root: Path, plan: Plan) -> Generator[Built]:
     """Add the files that a dataset does not have; yield how far it is after each batch, and at the end.
 
-    It may be left at any moment: what was committed stays, and the next build goes on from there. Raises as
+    It may be left at any moment: what was committed stays, and the next build goes on from there. A new
+    dataset is not there any more at the end, or where it is left, unless a file could be read. Raises as
     `open_writer`, `list_inputs` and `run_files`, and UsageError where a rebuild would lose files that are not
     among the inputs any more.
     """

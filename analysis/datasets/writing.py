@@ -1,4 +1,7 @@
-"""The one builder of a dataset: makes it, locks it, sweeps what a stopped one left, and commits batches."""
+"""The one builder of a dataset: makes it, locks it, sweeps what a stopped one left, and commits batches.
+
+A new dataset to which no file came is taken away again, however its builder ends, short of being killed.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,10 +25,11 @@ from mmpscope.analysis.datasets.layout import (
     place_part,
     read_description,
 )
-from mmpscope.analysis.datasets.schema import DATASET_VERSION
+from mmpscope.analysis.datasets.schema import DATASET_VERSION, PARTITIONED
 from mmpscope.analysis.errors import UsageError
 from mmpscope.formats._version import __version__
 from mmpscope.formats.errors import OutputError
+from mmpscope.formats.mmp.lock import is_locked
 from mmpscope.formats.mmp.output import OutputFile
 from pyarrow import parquet
 
@@ -33,6 +37,8 @@ __all__ = ["Writer", "open_writer"]
 
 _LOCK = "mmpscope-dataset.lock"
 _TEMPORARY = ".mmpscope-"
+_NO_GENERATION = 0
+"""The first one is 1: all parts are left over from others."""
 _KNOWN_BY = ["content", "input", "bytes", "mtime_ns", "error"]
 
 
@@ -49,6 +55,11 @@ class Writer:
         self._whole: set[bytes] = set()
         self._moments: set[bytes] = set()
         self._read_known()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file came to it that could be read."""
+        return not self._contents
 
     def has_file(self, path: str, size: int | None, mtime_ns: int | None) -> bool:
         """Tell whether this very file was read before, by its name, size and time."""
@@ -156,26 +167,67 @@ def open_writer(root: Path, rules: str, *, rebuild: bool) -> Iterator[Writer]:
     """Open a dataset to add to it, and make it where there is none; its ``rules`` are then these.
 
     What a stopped build has left is swept. With ``rebuild`` all is read anew, and counts from
-    `Writer.publish` on. Raises UsageError where the folder holds anything else, OutputError where it cannot
-    be written to or another build runs, UnsupportedVersionError where a newer version has built it.
+    `Writer.publish` on. Of a new dataset that is empty in the end nothing stays.
+
+    Raises UsageError where the folder holds anything else, OutputError where it cannot be written to or
+    another build runs, UnsupportedVersionError where a newer version has built it.
     """
     if not is_dataset(root):
-        _make(root, Description(DATASET_VERSION, 1, rules, f"mmpscope {__version__}"))
-    with closing(_lock(root)):
-        description = read_description(root)
-        _remove(list(list_leftovers(root, description.generation)))
-        if rebuild:
-            generation = description.generation + 1
-            description = Description(DATASET_VERSION, generation, rules, f"mmpscope {__version__}")
-        yield Writer(root, description)
+        _refuse_others(root)
+    with _hold(root):
+        is_new, writer = not is_dataset(root), None
+        try:
+            if is_new:
+                _write(root / DESCRIPTION, _describe(1, rules).render())
+            description = read_description(root)
+            _remove(list(list_leftovers(root, description.generation)))
+            if rebuild:
+                description = _describe(description.generation + 1, rules)
+            writer = Writer(root, description)
+            yield writer
+        finally:
+            if is_new and (writer is None or writer.is_empty):
+                _take_away(root)
 
 
-def _make(root: Path, description: Description) -> None:
+def _describe(generation: int, rules: str) -> Description:
+    return Description(DATASET_VERSION, generation, rules, f"mmpscope {__version__}")
+
+
+def _take_away(root: Path) -> None:
+    """Remove a dataset, all but its lock and the folder that it is in."""
+    _remove(list(list_leftovers(root, _NO_GENERATION)))
+    for table in (*PARTITIONED, "files"):
+        _remove_folders([*(root / table).glob("month=*"), root / table])
+    _remove([root / DESCRIPTION])
+
+
+def _refuse_others(root: Path) -> None:
+    """Refuse a place that can become no dataset; what a stopped build has left of one is no other file."""
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is no folder. A dataset is a folder: name a new one")
-    if root.is_dir() and any(not entry.name.startswith(_TEMPORARY) for entry in root.iterdir()):
+    left = (entry.name for entry in (root.iterdir() if root.is_dir() else ()))
+    if any(name != _LOCK and not name.startswith(_TEMPORARY) for name in left):
         raise UsageError(f"{root} is no dataset, and holds other files. Name a new or an empty folder")
-    _write(root / DESCRIPTION, description.render())
+
+
+@contextmanager
+def _hold(root: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which is made; where no dataset is in it at the end, both go again."""
+    made = [folder for folder in (root, *root.parents) if not folder.exists()]
+    with ExitStack() as ended:
+        ended.callback(_remove_folders, made)
+        ended.callback(_remove_lock, root)  # once it is closed: Windows removes no open file
+        _make_folder(root)
+        ended.enter_context(closing(_lock(root)))
+        yield
+
+
+def _remove_lock(root: Path) -> None:
+    path = root / _LOCK
+    with contextlib.suppress(OSError):  # it was never made
+        if not is_dataset(root) and not is_locked(path):  # another builder may have begun
+            path.unlink()
 
 
 def _lock(root: Path) -> OutputFile:
@@ -210,11 +262,15 @@ def _digest(*told: object) -> bytes:
     return hashlib.sha256(json.dumps(told).encode()).digest()[:16]
 
 
-def _write(path: Path, data: bytes) -> None:
+def _make_folder(path: Path) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{path.parent}: it cannot be made ({error.strerror}).") from error
+        raise OutputError(f"{path}: it cannot be made ({error.strerror}).") from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    _make_folder(path.parent)
     with closing(OutputFile.create(path, force=True)) as output:
         output.write(data)
         output.publish()
@@ -224,3 +280,10 @@ def _remove(paths: Iterable[Path]) -> None:
     for path in paths:
         with contextlib.suppress(OSError):  # what stays does not count, and the next build tries again
             path.unlink()
+
+
+def _remove_folders(paths: Iterable[Path]) -> None:
+    """Remove folders in which nothing is, inner ones first."""
+    for path in paths:
+        with contextlib.suppress(OSError):  # it is not there, or holds what is not ours
+            path.rmdir()

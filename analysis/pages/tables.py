@@ -34,8 +34,11 @@ _SAFE = (1 << 53) - 1
 """Number.MAX_SAFE_INTEGER (ECMA-262): up to here a double holds every integer."""
 _FEW = 8
 """Values of which a copy is shorter than the name of another column."""
-_SIDES = {"_delta": "\u0394 ", "_a": "Before: ", "_b": "After: "}
+_SIDES = {"_a": "Before", "_b": "After"}
+_CHANGE = "_delta"
 _WORDS = {"a": "Before", "b": "After", "delta": "Change", "upto": "Up to", "word": "What happened"}
+_ABBREVIATIONS = frozenset(("bss", "elf", "id", "ip", "pid", "ppid", "rss", "sp", "tid", "uid", "ws"))
+"""Words that are written in capitals."""
 _UNITS = {"string": "text", "bool": "bool", "float64": "number"}
 
 
@@ -126,11 +129,18 @@ def _decode(values: Any, unit: str, rows: int, texts: Sequence[str]) -> list[Any
 
 def make_title(name: str) -> str:
     """Write the name of a column as the head of a table has it."""
-    for end, mark in _SIDES.items():
+    if name.endswith(_CHANGE):
+        return f"\u0394 {make_title(name.removesuffix(_CHANGE))}"
+    for end, side in _SIDES.items():
         if name.endswith(end):
-            return mark + make_title(name.removesuffix(end))
-    shown = _WORDS.get(name) or TITLES.get(name, name.replace("_", " "))
+            title = make_title(name.removesuffix(end))
+            return f"{side}, {title if title[:2].isupper() else title[:1].lower() + title[1:]}"
+    shown = _WORDS.get(name) or TITLES.get(name) or _spell(name)
     return shown[:1].upper() + shown[1:].replace("\n", " ")
+
+
+def _spell(name: str) -> str:
+    return " ".join(word.upper() if word in _ABBREVIATIONS else word for word in name.split("_"))
 
 
 def encode_number(value: int | None, *, is_address: bool = False) -> int | str | None:

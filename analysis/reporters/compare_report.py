@@ -51,8 +51,8 @@ _SHOWN = (
 
 
 def report_compare(answer: Answer, limit: int | None) -> Report:
-    """Make the answer of `mmp compare`; ``limit`` is for rows, and in a text for each list."""
-    shown, rest = limit_rows(answer.rows, limit)
+    """Make the answer of `mmp compare`; ``limit`` is for rows of snapshots, and in a text for each list."""
+    shown, rest = _limit_snapshots(answer.rows, limit)
     facts: dict[str, object] = {
         "snapshots": answer.compared,
         "earlier": answer.earlier,
@@ -69,6 +69,14 @@ def report_compare(answer: Answer, limit: int | None) -> Report:
         return _draw(answer, _ROWS if limit is None else limit, screen)
 
     return Report("compare", draw, facts, lambda: shown)
+
+
+def _limit_snapshots(rows: pa.Table, limit: int | None) -> tuple[pa.Table, pa.Table]:
+    """Limit the rows of snapshots; what could not be read follows them whole: nobody asked to lose it."""
+    import pyarrow as pa
+
+    shown, rest = limit_rows(rows.filter(rows["error"].is_null()), limit)
+    return pa.concat_tables([shown, rows.filter(rows["error"].is_valid())]), rest
 
 
 def _draw(answer: Answer, limit: int, screen: Screen) -> list[str]:

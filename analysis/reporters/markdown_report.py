@@ -11,6 +11,7 @@ from mmpscope.analysis.diffs.snapshots import SAME_MODE
 from mmpscope.analysis.identity import UNPROVEN
 from mmpscope.analysis.pages.cells import show_bytes, show_summary_figure
 from mmpscope.analysis.pages.processes import name_process, say_of_pair
+from mmpscope.analysis.pages.says import find_near_limit, say_of_limits
 from mmpscope.analysis.pages.tables import list_rows, make_title
 from mmpscope.analysis.reporters.amounts import show_address, show_count, show_size, show_time
 from mmpscope.analysis.reporters.names import shorten_middle
@@ -51,7 +52,7 @@ def render_markdown(data: PageData) -> str:
         *([_write_diff(page, page["diffs"][0])] if page["diffs"] and page["roles"] is None else []),
         _write_summary(page, snapshot),
         _write_largest(data),
-        _write_limits(snapshot, page["texts"]),
+        _write_limits(snapshot, page),
     ]
     lines = [line for part in parts if part for line in ("", *part)][1:]
     assert len(lines) <= MOST_LINES, "every part has a bound"
@@ -204,12 +205,17 @@ def _write_largest(data: PageData) -> list[str]:
     return _write_table(["Largest allocations", "Type", "What", *map(make_title, _MOVED)], cells, texts=3)
 
 
-def _write_limits(snapshot: Snapshot, texts: Sequence[str]) -> list[str]:
-    """Write the limits that are in sight, the nearest first; how much room is left, the head says."""
+def _write_limits(snapshot: Snapshot, page: Page) -> list[str]:
+    """Write the limits that are in sight, the nearest first, but for one that the sentence on top is about.
+
+    How much room is left, the head says.
+    """
+    rows = list_rows(snapshot["limits"], page["texts"])
+    told = find_near_limit(rows) if say_of_limits(rows) == page["says"] else None
     shares = [
         (row["used"] / row["maximum"], row)
-        for row in list_rows(snapshot["limits"], texts)
-        if row["maximum"] and row["used"] is not None
+        for row in rows
+        if row["maximum"] and row["used"] is not None and row is not told
     ]
     shares.sort(key=lambda pair: -pair[0])
     near = [row for share, row in shares if share >= _SHARE][:_LIMITS]

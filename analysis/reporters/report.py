@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from mmpscope.analysis.checks.schema import CHECK
 from mmpscope.analysis.comparisons.schema import COMPARE
@@ -30,7 +30,7 @@ from mmpscope.analysis.trends.schema import TREND
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["JSON_VERSION", "Report", "deliver", "write_json"]
+__all__ = ["JSON_VERSION", "Report", "check_writing", "deliver", "write_json"]
 
 JSON_VERSION = 1
 """Raised when a key of a JSON answer changes its meaning or goes away (docs/json.md)."""
@@ -65,23 +65,37 @@ class Report:
     rows: Iterable[Mapping[str, object]] | None = None
 
 
-def deliver(reports: Iterable[Report], writing: Writing, manner: Manner) -> None:
-    """Write the answers in the form that was asked for, to the place that was asked for.
+def check_writing(writing: Writing) -> Literal["table", "json", "text"]:
+    """Choose the form of an answer; refuse a place that it cannot go to, before any work is spent on it.
 
-    Several answers follow each other: texts with a blank line between, JSON documents one after the other,
-    tables stacked. Raises OutputExistsError or OutputError.
+    Raises UsageError where a name promises another form, else as `check_output`.
     """
     path = writing.output or STDOUT
     suffix = PurePath(path).suffix.lower()
     check_output(path, force=writing.force)
-    reports = follow(reports, manner, path)
     if EXTENSIONS.get(suffix, "txt") != "txt" and not writing.json:
-        write_table(_stack(reports), path, force=writing.force)
-    elif writing.json or suffix == ".json":
+        return "table"
+    if writing.json or suffix == ".json":
         check_extension(path, "a JSON document", (".json", ".txt"), "Name a .json file")
+        return "json"
+    check_extension(path, "a text", (".txt",), _show_ways(path))
+    return "text"
+
+
+def deliver(reports: Iterable[Report], writing: Writing, manner: Manner) -> None:
+    """Write the answers in the form that was asked for, to the place that was asked for.
+
+    Several answers follow each other: texts with a blank line between, JSON documents one after the other,
+    tables stacked. Raises as `check_writing`, and OutputError.
+    """
+    path = writing.output or STDOUT
+    form = check_writing(writing)
+    reports = follow(reports, manner, path)
+    if form == "table":
+        write_table(_stack(reports), path, force=writing.force)
+    elif form == "json":
         _write_lines(chain.from_iterable(map(write_json, reports)), path, force=writing.force)
     else:
-        check_extension(path, "a text", (".txt",), _show_ways(path))
         screen = Screen(verbose=manner.verbose) if path != STDOUT else _find(manner)
         _write_lines(_draw_all(reports, screen), path, force=writing.force)
 

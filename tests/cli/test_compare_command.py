@@ -151,6 +151,22 @@ def test_rows_are_limited_and_sorted_as_asked(folder: Path) -> None:
     assert (len(sizes), document["rows_left_out"]) == (3, 17)
 
 
+@pytest.mark.parametrize("words", [(), ("--sort", "pid"), ("--outliers",), ("--where", "name=nobody")])
+def test_a_limit_costs_no_row_of_what_could_not_be_read(words: tuple[str, ...], folder: Path) -> None:
+    """It is about snapshots; a file without a row would look as if it had been no input."""
+    (folder / "mixed" / "b note.txt").write_text("Dear reader")
+    shown, left_out = (0, 0) if {"--outliers", "--where"} & {*words} else (1, 1)
+    document = _read_json("mixed", "-n", "1", *words)
+    inputs = [row["input"] for row in document["rows"]]
+    assert inputs[shown:] == ["mixed/a note.txt", "mixed/b note.txt"]
+    assert (document["rows_left_out"], document["unreadable"]) == (left_out, 2)
+    for name in ("c.csv", "c.parquet", "c.json"):
+        assert _compare("mixed", "-n", "1", *words, "-o", name).code == 0
+    assert [row["input"] for row in csv.DictReader(io.StringIO((folder / "c.csv").read_text()))] == inputs
+    assert parquet.read_table("c.parquet")["input"].to_pylist() == inputs
+    assert json.loads((folder / "c.json").read_text()) == document
+
+
 @pytest.mark.parametrize("columns", [80, 160])
 def test_lines_fit_the_terminal(columns: int, folder: Path) -> None:
     """Groups, reasons and errors as well as rows."""

@@ -63,11 +63,19 @@ def test_files_that_cannot_be_read_are_told_and_the_rest_goes_on(folder: Path) -
 
 
 def test_nothing_that_can_be_read_is_exit_3(folder: Path) -> None:
-    """As with every command that was given no snapshot."""
+    """As with every command that was given no snapshot; no dataset is made, nor its table of errors named."""
+    for number in range(13):
+        (folder / f"bad{number:02}.txt").write_text("Dear reader")
+    lines = run_mmp("dataset", "build", "new", "--from", "bad*.txt").err.splitlines()
+    assert lines[-2:] == [
+        "mmp: warning: left out: 3 more files",
+        "mmp: bad*.txt: no file can be read. `mmp formats` lists what can be.",
+    ]
     (folder / "notes.txt").write_text("Dear reader")
     answer = run_mmp("dataset", "build", "new", "--from", "notes.txt", "-q")
     assert (answer.code, answer.out) == (3, "")
     assert answer.err == "mmp: notes.txt: no file can be read. `mmp formats` lists what can be.\n"
+    assert not (folder / "new").exists()
 
 
 REFUSALS = {
@@ -79,6 +87,9 @@ REFUSALS = {
     "a file as dataset": (2, "dataset build 1.mmp --from 2.mmp", "is no folder"),
     "a folder of other files": (2, "dataset build . --from 2.mmp", "is no dataset, and holds other files"),
     "no workers": (2, "dataset build new --from 1.mmp --workers 0", "workers"),
+    "no scheduler": (3, "dataset build new --from 1.mmp --scheduler nonsense://x", "nonsense"),
+    "an output of a build that is there": (2, "dataset build new --from 1.mmp -o 2.mmp", "exists"),
+    "a build as a page": (2, "dataset build new --from 1.mmp -o x.html", "does not belong"),
     "rules that are not there": (3, "dataset build new --from 1.mmp --rules no.toml", "no.toml"),
     "SQL on no dataset": (2, "dataset sql 1.mmp SELECT", "is no dataset"),
     "SQL on nothing": (2, "dataset sql no SELECT", "is no dataset"),
@@ -96,10 +107,12 @@ REFUSALS = {
 def test_what_cannot_be_done_is_said_in_one_sentence(folder: Path, name: str) -> None:
     """What, where, what now; and no dataset is made."""
     code, words, told = REFUSALS[name]
+    before = sorted(folder.rglob("*"))
     answer = run_mmp(*words.split())
     assert (answer.code, answer.out) == (code, "")
     assert told in answer.err
     assert "Traceback" not in answer.err
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_a_newer_dataset_is_refused_by_all(folder: Path) -> None:
@@ -181,6 +194,15 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(folder: Path, small_disk:
     assert not list(root.rglob("*.tmp"))
     told = json.loads(run_mmp("dataset", "sql", root, "SELECT count(*) AS n FROM captures", "--json").out)
     assert told["rows"] == [{"n": 2}]
+
+
+def test_a_full_disk_leaves_nothing_of_a_new_dataset(folder: Path, small_disk: Path) -> None:
+    """Neither a folder nor the lock, for which there is room."""
+    with pytest.raises(OSError, match="No space"):
+        (small_disk / "filler").write_bytes(bytes(1 << 20))
+    answer = run_mmp("dataset", "build", small_disk / "new" / "ds", "--from", "2.mmp")
+    assert (answer.code, "No space left on device" in answer.err) == (3, True)
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
 
 
 def test_a_dataset_that_is_read_only_can_be_asked_and_not_added_to(folder: Path, small_disk: Path) -> None:

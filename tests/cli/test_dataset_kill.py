@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -88,6 +89,30 @@ def test_ctrl_c_says_how_far_it_came(tmp_path: Path) -> None:
     done = _check_whole(root)
     assert build(root, pattern).known == done
     assert _check_whole(root) == FILES
+
+
+def test_ctrl_c_before_anything_was_read_leaves_nothing(tmp_path: Path) -> None:
+    """Exit code 130 and one sentence; the folder of the dataset is gone."""
+    root = tmp_path / "new" / "ds"
+    command = [
+        str(PROGRAM),
+        "dataset",
+        "build",
+        str(root),
+        "--from",
+        "-",
+    ]  # waits for a file that never comes
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (root / "mmpscope-dataset.json").exists() and process.poll() is None:
+        time.sleep(0.001)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)  # once more, where it came just before the program went to wait
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=5)
+    out, err = process.communicate()
+    assert (process.returncode, out) == (130, b"")
+    assert err.decode() == f"mmp: warning: stopped: no file was added yet, and {root} was not made\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -30,8 +30,10 @@ function makeOutcome(outcome, text = outcome) {
   return h("span", { class: kind }, `${OUTCOME_MARKS[outcome] ?? ""} ${text}`);
 }
 
-/** Put the question into the line of the head that tells of room; `load(lists)` answers it for a snapshot. */
+/** Put the question into the line of the head that tells of room; `load(lists)` answers it for a snapshot. What the
+    sentence on top says is not said again. */
 function mountRoom(host, app) {
+  host.hidden = false;
   const told = host.querySelector(".told");
   host.querySelector(".all")?.remove();
   const input = h("input", { type: "search", "aria-label": "Is there room for a request of", size: 9 });
@@ -48,8 +50,10 @@ function mountRoom(host, app) {
   return {
     load: (loaded) => {
       lists = loaded;
-      const said = lists === null ? "this page keeps only the totals of this snapshot" : lists.says_room;
-      told.textContent = tellWhose(app, app.snapshot()) + said;
+      const snapshot = app.snapshot();
+      const room = lists === null ? "this page keeps only the totals of this snapshot" : lists.says_room;
+      const said = tellWhose(app, snapshot) + room;
+      told.textContent = said === chooseSentence(app, snapshot) ? "" : said;
       update();
     },
   };
@@ -66,7 +70,9 @@ function answerRequest(app, lists, text) {
   const row = findStep(lists.room, size, app.snapshot().page_size);
   const [verb, many] = size < 1024n ? ["fit", "do not fit"] : ["fits", "does not fit"];
   const said = row.outcome === "fits" ? verb : row.outcome === "does not fit" ? many : row.outcome;
-  return [makeOutcome(row.outcome, `${nameSize(size)} ${said}`), h("span", { title: row.reason ?? "" }, explainOutcome(row))];
+  const outcome = makeOutcome(row.outcome, `${nameSize(size)} ${said}`);
+  if (row.outcome === "fits") return [outcome]; // what stops a larger one stands in the line above
+  return [outcome, h("span", { title: row.reason ?? "" }, explainOutcome(row, lists.says_room))];
 }
 
 /** Name a size that was typed: exact where a unit would round it. */
@@ -74,10 +80,9 @@ function nameSize(size) {
   return size < 1024n ? formatExact(Number(size)) : formatBytes(toPlain(size)).replace(".0 ", " ");
 }
 
-/** Say what decides an answer, and what that leaves. */
-function explainOutcome(row) {
-  if (row.outcome !== "fits") return `: ${tellLeft(row)}${row.reason ? ` (${row.reason})` : ""}`;
-  return row.available === null ? "" : `; the first to stop a larger one is ${tellLeft(row)}`;
+/** Say what decides an answer, and what that leaves; and why, unless the sentence on room says that. */
+function explainOutcome(row, said) {
+  return `: ${tellLeft(row)}${row.reason && !said.includes(row.reason) ? ` (${row.reason})` : ""}`;
 }
 
 /** Say in how many processes a request fits, each asked alone, and in which it does not, and why. */

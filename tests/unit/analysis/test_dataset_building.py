@@ -38,6 +38,22 @@ def _count(root: Path, table: str) -> int:
     return count
 
 
+def _fill_disk(patched: pytest.MonkeyPatch, at: int) -> None:
+    """Let the write of that number fail as on a full disk."""
+    write, calls = writing._write, iter(range(1, 100))
+
+    def fail(path: Path, data: bytes) -> None:
+        if next(calls) == at:
+            raise OutputError(f"{path}: it cannot be written (No space left on device).")
+        write(path, data)
+
+    patched.setattr(writing, "_write", fail)
+
+
+def _press_ctrl_c(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_building_again_adds_nothing(tmp_path: Path) -> None:
     """Not a row, not a file, not a byte."""
     write_run(tmp_path / "a.mmp", range(NOVEMBER_NS, NOVEMBER_NS + 3))
@@ -153,9 +169,11 @@ def test_nothing_of_a_damaged_series_counts_unless_asked_for(tmp_path: Path) -> 
     data = bytearray(path.read_bytes())
     data[data.rfind(b"\xa8snapshot") + 1000] ^= 0xFF
     path.write_bytes(data)
+    build(tmp_path / "ds", write_run(tmp_path / "other.mmp", pid=1))
+    before = _count(tmp_path / "ds", "regions")
     built = build(tmp_path / "ds", path)
     assert (built.files, len(built.errors)) == (0, 1)
-    assert _count(tmp_path / "ds", "regions") == 0
+    assert _count(tmp_path / "ds", "regions") == before
     taken = build(tmp_path / "whole", path, reading=dataset_files.Reading(partial=True))
     assert (taken.files, taken.snapshots) == (1, 3)
 
@@ -178,24 +196,25 @@ def test_an_error_is_gone_once_the_file_can_be_read(tmp_path: Path) -> None:
     """Errors lists what is still missing; files keeps what happened."""
     path = tmp_path / "a.mmp"
     path.write_text("Dear reader")
-    build(tmp_path / "ds", path)
+    build(tmp_path / "ds", path, write_run(tmp_path / "other.mmp", pid=1))
     assert _count(tmp_path / "ds", "errors") == 1
     write_run(path)
     assert _told(build(tmp_path / "ds", path)) == (1, 1, 0, 0)
-    assert (_count(tmp_path / "ds", "errors"), _count(tmp_path / "ds", "files")) == (0, 2)
+    assert (_count(tmp_path / "ds", "errors"), _count(tmp_path / "ds", "files")) == (0, 3)
 
 
 def test_a_file_that_changes_while_it_is_read_is_an_error_and_read_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its rows would be of neither state."""
+    build(tmp_path / "ds", write_run(tmp_path / "other.mmp", pid=1))
     path = write_run(tmp_path / "a.mmp")
     states = iter([(path.stat().st_size, 1), (path.stat().st_size, 2)])
     with monkeypatch.context() as patched:
         patched.setattr(dataset_files, "find_state", lambda _: next(states))
         [row] = build(tmp_path / "ds", path).errors
     assert "changed while it was read" in (row.error or "")
-    assert _count(tmp_path / "ds", "captures") == 0
+    assert _count(tmp_path / "ds", "captures") == 1
     assert _told(build(tmp_path / "ds", path)) == (1, 1, 0, 0)
 
 
@@ -263,16 +282,9 @@ def test_a_disk_that_is_full_leaves_no_part_of_a_batch(
     root = tmp_path / "ds"
     build(root, write_run(tmp_path / "a.mmp", pid=1))
     before = list_files(root)
-    write, calls = writing._write, iter(range(1, 100))
-
-    def fail(path: Path, data: bytes) -> None:
-        if next(calls) == fails_at:
-            raise OutputError(f"{path}: it cannot be written (No space left on device).")
-        write(path, data)
-
     write_run(tmp_path / "b.mmp", pid=2)
     with monkeypatch.context() as patched:
-        patched.setattr(writing, "_write", fail)
+        _fill_disk(patched, at=fails_at)
         with pytest.raises(OutputError, match="No space"):
             build(root, tmp_path / "b.mmp")
     assert list_files(root) == before
@@ -360,6 +372,68 @@ def test_inputs_that_are_nothing_make_no_dataset(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"takes files whole\. Leave #0 out"):
         build(tmp_path / "ds", f"{write_run(tmp_path / 'a.mmp')}#0")
     assert not (tmp_path / "ds").exists()
+
+
+@pytest.mark.parametrize("place", ["new", "new/in/new", "empty", "stopped", "locked"])
+@pytest.mark.parametrize("way", ["unreadable", "no scheduler", "full disk", "left", "interrupted"])
+def test_a_build_that_read_nothing_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, way: str
+) -> None:
+    """No folder, lock or description of a new dataset stays, whatever its build ended by."""
+    (tmp_path / "notes.txt").write_text("Dear reader")
+    write_run(tmp_path / "a.mmp")
+    (tmp_path / "empty").mkdir()
+    root = tmp_path / place
+    if place in ("stopped", "locked"):  # a build was killed in it
+        root.mkdir()
+        (root / (".mmpscope-1234.tmp" if place == "stopped" else "mmpscope-dataset.lock")).touch()
+    folders = [path for path in tmp_path.rglob("*") if path.parent != root]
+    if way == "unreadable":
+        assert _told(build(root, tmp_path / "notes.txt")) == (0, 0, 0, 1)
+    elif way == "no scheduler":
+        with pytest.raises((InputError, UsageError)):  # the latter without the extra
+            build(root, tmp_path / "a.mmp", scheduler="nonsense://x")
+    elif way == "full disk":
+        _fill_disk(monkeypatch, at=7)
+        with pytest.raises(OutputError, match="No space"):
+            build(root, tmp_path / "a.mmp")
+    elif way == "interrupted":
+        monkeypatch.setattr(writing, "read_description", _press_ctrl_c)
+        with pytest.raises(KeyboardInterrupt):
+            build(root, tmp_path / "a.mmp")
+    else:
+        work = build_dataset(root, Plan([str(tmp_path / "notes.txt")], workers=1))
+        next(work)
+        work.close()
+    assert [path for path in tmp_path.rglob("*") if path != root / ".mmpscope-1234.tmp"] == folders
+
+
+@pytest.mark.parametrize("fails_at", range(1, 11))
+def test_a_disk_that_is_full_leaves_nothing_of_a_new_dataset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    """Whichever of its files cannot be written, its description among them."""
+    _fill_disk(monkeypatch, at=fails_at)
+    with pytest.raises(OutputError, match="No space"):
+        build(tmp_path / "ds", write_run(tmp_path / "a.mmp"))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mmp"]
+
+
+def test_a_dataset_with_one_file_stays_whatever_comes_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was committed counts, though its build was the first and did not come to an end."""
+    root = tmp_path / "ds"
+    for pid in range(1, 9):
+        write_run(tmp_path / f"{pid}.mmp", pid=pid)
+    work = build_dataset(root, Plan([str(tmp_path / "*.mmp")], workers=1))
+    next(work)
+    work.close()
+    assert 0 < _count(root, "captures") < 8
+    _fill_disk(monkeypatch, at=3)
+    with pytest.raises(OutputError, match="No space"):
+        build(root, tmp_path / "*.mmp")
+    assert 0 < _count(root, "captures") < 8
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,9 @@ from mmpscope.analysis.reporters.markdown_report import MOST_LINES, render_markd
 from mmpscope.analysis.schema import SUMMARY, TYPES, Field
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.trends.following import Shelf
+from support.mmp_command import run_mmp
+from support.pages import read_page
+from support.tight import SAID, write_tight
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 MIB = 1 << 20
@@ -66,6 +69,23 @@ def test_a_block_is_never_too_long(data: PageData) -> None:
     assert 50 < len(text.splitlines()) <= MOST_LINES
     assert "limit 8: 8 bytes of 10 bytes" in text
     assert "limit 5" not in text
+
+
+def test_what_stands_on_top_is_not_said_again(tmp_path: Path) -> None:
+    """Neither a limit that is near nor how little room is left, in Markdown and on a page without scripts."""
+    tight = write_tight(tmp_path / "tight.mmp")
+    text = run_mmp("report", tight, "--markdown").out
+    assert f"**{SAID}" in text
+    assert text.count("one request of up to") == 1
+    assert run_mmp("report", tight, "-o", tmp_path / "tight.html").code == 0
+    page = read_page((tmp_path / "tight.html").read_text())
+    assert "".join(page.texts).count(SAID) == 1
+    assert [attributes for _, attributes in page.tags if attributes.get("id") == "room"] == [
+        {"id": "room", "hidden": None}
+    ]
+    text = run_mmp("report", SAMPLES / "linux-fragmented-v1.0.mmp", "--markdown").out
+    assert "**address space is at 99.9% of its limit: 50.2 MiB left" in text
+    assert "- address space: " not in text
 
 
 def test_folded_movers_add_up(data: PageData) -> None:

@@ -98,14 +98,21 @@ def test_endless_names_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_titles_are_words() -> None:
     """The head of a column is what VMMap and our tables call it."""
-    names = ("total_ws", "total_ws_delta", "private_a", "unusable_index", "a", "b")
-    assert [make_title(name) for name in names] == [
+    figures = ("total_ws", "total_ws_delta", "private_a", "unusable_index", "a", "b")
+    others = ("pid", "pid_a", "pss_b", "total_ws_b", "elf_class", "effective_ws_delta")
+    assert [make_title(name) for name in (*figures, *others)] == [
         "Total WS",
         "Δ Total WS",
-        "Before: Private",
+        "Before, private",
         "Unusable index",
         "Before",
         "After",
+        "PID",
+        "Before, PID",
+        "After, PSS",
+        "After, total WS",
+        "ELF class",
+        "Δ Effective WS",
     ]
 
 
