@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mmpscope.formats.errors import LimitError
+from mmpscope.formats.mmp.columns import measure_longest
 from mmpscope.formats.model import Capture, Snapshot, Table
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _ROW_BYTES = 7
 """A larger input may have one for each so many bytes: so 1 MiB has as many."""
 _NARROW = 64
 """Columns that a row may have; one of more counts as several. Those of smaps are 40."""
+_FREE_TEXT, _TEXT_A_ROW = 32 << 20, 512
+"""Bytes of text that a table may have if every row had the longest, and what beyond it counts as a row."""
 COPIED, MEASURED = 4, 16
 """So many times the rows for what copies each snapshot or keeps a part of it, and for what sums it up."""
 
@@ -87,17 +90,25 @@ class _Gate:
         own = self._rows[index]
         if name in own:
             return
-        rows = table.rows * -(-len(table.columns) // _NARROW)
+        rows = _weigh(table)
         if sum(own.values()) + rows > self._most or self._sum + rows > self._most_in_all:
             number = self._entries[index].index
-            told = f"the tables up to #{number} have {self._sum + rows:,} rows"
             raise LimitError(
-                f"{told}, more than are read unasked of so few bytes",
+                f"the tables up to #{number} have more rows, or text, than are read unasked of so few bytes",
                 path=self._path,
                 now=f"Choose it, as in {self._path}#{number}, or all of them: {self._path}#0:",
             )
         own[name] = rows
         self._sum += rows
+
+
+def _weigh(table: Table) -> int:
+    """Return the rows of a table, more where they are wide or have long texts."""
+    rows, texts = table.rows * -(-len(table.columns) // _NARROW), 0
+    for column in table.columns.values():
+        if column.type == "text":
+            texts += table.rows * measure_longest(table, column, _FREE_TEXT // 16 // max(table.rows, 1))
+    return rows + max(0, texts - _FREE_TEXT) // _TEXT_A_ROW
 
 
 class _CountedTables(Mapping[str, Table]):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from mmpscope.formats.limits import Allowance
 from mmpscope.formats.source import Fault, Source
+
+if TYPE_CHECKING:
+    from mmpscope.formats.containers.packed import TextBudget
 
 __all__ = ["Format", "Input"]
 
@@ -17,7 +20,7 @@ class Input(NamedTuple):
 
     ``opened`` closes the stream when the opening is over, unless a reader takes that over (`pop_all`).
     ``beside`` holds small files of the same process, by their names below /proc/PID. ``allowance`` is what
-    may be decoded to verify it; None: all.
+    may be decoded to verify it, ``texts`` what the members of an archive may unpack to; None: all.
     """
 
     stream: BinaryIO
@@ -26,6 +29,7 @@ class Input(NamedTuple):
     opened: ExitStack
     beside: Mapping[str, bytes] = {}
     allowance: Allowance | None = None
+    texts: TextBudget | None = None
 
 
 class Format(NamedTuple):
@@ -35,7 +39,8 @@ class Format(NamedTuple):
     it. ``verify`` reads all of it and lists what is wrong; None: the faults of the opened source are that
     list. ``tools`` names the programs and versions whose output was seen; ``gives`` and ``lacks`` the facts
     that a snapshot of it has, and those it can never have, in the words of the capability table; ``known_by``
-    tells in words what ``sniff`` looks for.
+    tells in words what ``sniff`` looks for. ``weight`` is what each of its bytes counts
+    for where they were packed, those of text being 1; 0: what is not read whole.
     """
 
     name: str
@@ -47,3 +52,4 @@ class Format(NamedTuple):
     lacks: tuple[str, ...]
     verify: Callable[[Input], list[Fault]] | None = None
     known_by: str = ""
+    weight: int = 1

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
-from mmpscope.formats.containers.packed import unwrap
+from mmpscope.formats.containers.packed import TextBudget, read_chunks, unwrap
 from mmpscope.formats.errors import CorruptError, FormatError, InputError, TruncatedError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
 from mmpscope.formats.limits import Allowance
@@ -158,7 +158,7 @@ def _opening(
         else:
             stream = sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
         is_piped = name == "-" or not stream.seekable()
-        stream, head = unwrap(stream, partial, faults, opened)
+        stream, head, packed = unwrap(stream, partial, faults, opened)
         if is_piped and not head:  # unlike an empty file, which may be a process without memory
             raise InputError(f"{shown} is empty: the command before it printed nothing")
         known = find_format(head, name)
@@ -167,7 +167,17 @@ def _opening(
 
             what = f"not a snapshot that I can read: {describe_unknown(head)}"
             raise UnknownFormatError(what, now="`mmp formats` lists what can be read.")
-        yield known, Input(stream, shown, partial, opened), faults
+        texts = TextBudget(_measure(stream) if packed is None else packed)
+        if packed is not None and known.weight:
+            texts.take(shown, read_chunks(stream), known.weight)
+            stream.seek(0)
+        yield known, Input(stream, shown, partial, opened, texts=texts), faults
+
+
+def _measure(stream: BinaryIO) -> int:
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    return size
 
 
 def explain_refusal(shown: str, error: OSError) -> InputError:

@@ -24,7 +24,7 @@ def open_archive(archive: Archive, given: Input) -> Source:
     """Open an archive; the errors of `MemberSource`, and those of a captured /proc."""
     if not is_proc_tree(archive.names):
         return MemberSource(archive, given)
-    source = open_tree(archive, given.name)
+    source = open_tree(archive, given.name, given.texts)
     opened = given.opened.pop_all()
     opened.callback(source.close)
     reads = [partial(source.read, entry.index) for entry in source.entries]
@@ -34,8 +34,8 @@ def open_archive(archive: Archive, given: Input) -> Source:
 def verify_archive(archive: Archive, given: Input) -> list[Fault]:
     """Read all of an archive and list what is wrong with it."""
     if is_proc_tree(archive.names):
-        return read_all(open_tree(archive, given.name))
-    return verify_members(archive, given.allowance)
+        return read_all(open_tree(archive, given.name, given.texts))
+    return verify_members(archive, given)
 
 
 def is_captured_folder(path: str | os.PathLike[str]) -> bool:

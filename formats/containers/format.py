@@ -54,6 +54,7 @@ FORMATS = (
         gives=_GIVES,
         lacks=("links, devices, sparse files",),
         known_by="a header whose checksum is right",
+        weight=0,
     ),
     Format(
         name="zip",
@@ -65,5 +66,6 @@ FORMATS = (
         gives=_GIVES,
         lacks=("encrypted files, methods other than store and deflate",),
         known_by="the signature PK of a member",
+        weight=0,
     ),
 )

@@ -12,11 +12,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain
 
-from mmpscope.formats.containers.packed import HEAD_BYTES, find_packing, spool, unwrap
+from mmpscope.formats.containers.packed import HEAD_BYTES, find_packing, read_chunks, spool, unwrap
 from mmpscope.formats.containers.tree import Archive
 from mmpscope.formats.errors import FormatError, LimitError, NotASnapshotError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
-from mmpscope.formats.limits import Allowance
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.registry import find_format, verify_content
 from mmpscope.formats.source import Entry, Fault, Source
@@ -46,13 +45,13 @@ class MemberSource:
         self.name = given.name
         self.entries: list[Entry] = []
         self._archive = archive
-        self._partial = given.partial
+        self._given = given
         self._places: list[tuple[str, int]] = []
         self._last: tuple[str, Source] | None = None
         self._formats: Counter[str] = Counter()
         with ExitStack() as opened:
             opened.callback(self._let_go)
-            self.faults = _visit(archive, given.partial, self._add)
+            self.faults = _visit(archive, given, self._add)
             if not self._formats:
                 raise _refuse(archive, self.faults)
             opened.pop_all()
@@ -94,7 +93,7 @@ class MemberSource:
     def _reopen(self, member: str) -> Source:
         if self._last is not None and self._last[0] == member:
             return self._last[1]
-        with _unpacked(self._archive, member, self._partial, []) as (known, content):
+        with _unpacked(self._archive, member, self._given, []) as (known, content):
             return self._keep(member, known.open(content))
 
     def _keep(self, member: str, source: Source) -> Source:
@@ -108,24 +107,21 @@ class MemberSource:
             self._last = None
 
 
-def verify_members(archive: Archive, allowance: Allowance | None = None) -> list[Fault]:
-    """Read every member that is a map and list what is wrong, with what is left out.
-
-    They share what may be decoded, as `Input` has it.
-    """
+def verify_members(archive: Archive, given: Input) -> list[Fault]:
+    """Read every member that is a map and list what is wrong, with what is left out."""
     found: list[str] = []
 
     def verify(member: str, known: Format, content: Input) -> list[Fault]:
         found.append(member)
-        return verify_content(known, content._replace(allowance=allowance))
+        return verify_content(known, content)
 
-    faults = _visit(archive, True, verify)
+    faults = _visit(archive, given._replace(partial=True), verify)
     if not found:
         raise _refuse(archive, faults)
     return faults
 
 
-def _visit(archive: Archive, partial: bool, work: _Work) -> list[Fault]:
+def _visit(archive: Archive, given: Input, work: _Work) -> list[Fault]:
     """Do ``work`` with every member that is a map; return what was told of the archive and of members."""
     faults, unknown, count = list(archive.faults), [], 0
     for member in filter(_is_visible, archive.names):
@@ -134,7 +130,7 @@ def _visit(archive: Archive, partial: bool, work: _Work) -> list[Fault]:
             what = f"it has more than {_MOST_MAPS:,} maps"
             raise LimitError(what, now="Unpack it: a folder of them has no limit.")
         try:
-            with _unpacked(archive, member, partial, told) as (known, content):
+            with _unpacked(archive, member, given, told) as (known, content):
                 count += 1
                 told += work(member, known, content)
         except UnknownFormatError:
@@ -155,9 +151,9 @@ def _is_visible(member: str) -> bool:
 
 @contextmanager
 def _unpacked(
-    archive: Archive, member: str, partial: bool, faults: list[Fault]
+    archive: Archive, member: str, given: Input, faults: list[Fault]
 ) -> Iterator[tuple[Format, Input]]:
-    """Copy one member out of its archive, unpack it, and tell what it is."""
+    """Copy one member out of its archive, unpack it, and tell what it is; LimitError for too much text."""
     with ExitStack() as opened:
         chunks = archive.read_chunks(member)
         first = next(chunks, b"")
@@ -167,13 +163,16 @@ def _unpacked(
             raise UnknownFormatError("it is no snapshot")  # not copied: it may be a film
         stream = opened.enter_context(spool(chain([first], chunks)))
         if is_packed:
-            stream, head = unwrap(stream, partial, faults, opened)
+            stream, head, _ = unwrap(stream, given.partial, faults, opened)
             known = find_format(head, member)
         if known is None:
             raise UnknownFormatError("it is no snapshot")
         if known.name in ARCHIVES:
             raise NotASnapshotError("an archive in an archive is left out")
-        yield known, Input(stream, f"{archive.name}/{member}", partial, opened)
+        if given.texts is not None and known.weight:
+            given.texts.take(member, read_chunks(stream), known.weight)
+            stream.seek(0)
+        yield known, given._replace(stream=stream, name=f"{archive.name}/{member}", opened=opened, beside={})
 
 
 def _tell_unknown(members: list[str]) -> Fault:

@@ -5,9 +5,10 @@ Memory is bounded whatever the content says; what unpacks to too much is refused
 
 from __future__ import annotations
 
+import os
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import BinaryIO, NamedTuple, Protocol, cast
 
@@ -15,7 +16,16 @@ from mmpscope.formats.containers.tree import CHUNK_BYTES
 from mmpscope.formats.errors import CorruptError, LimitError, TruncatedError
 from mmpscope.formats.source import Fault
 
-__all__ = ["HEAD_BYTES", "check_ratio", "find_packing", "spool", "unwrap"]
+__all__ = [
+    "HEAD_BYTES",
+    "TextBudget",
+    "Unwrapped",
+    "check_ratio",
+    "find_packing",
+    "read_chunks",
+    "spool",
+    "unwrap",
+]
 
 HEAD_BYTES = 64 * 1024
 """What formats are told by."""
@@ -27,6 +37,10 @@ _MOST_RATIO = 200
 """Real maps shrink to a hundredth at best. Dumps full of zeros reach 1000, and mostly stay below the bytes
 that are free; a bomb reaches any number.
 """
+_FREE_TEXT, _MOST_TEXT = 64 << 20, 100
+"""Bytes of text, and times the packed size: smaps of regions that are all alike shrink to a ninetieth."""
+_FREE_LINES, _LINES_A_BYTE = 600_000, 0.6
+"""Lines that are no counters: three or four for each region of smaps, one of maps and listings."""
 _XZ_MEMORY = 128 << 20
 """`xz -9` needs 65 MiB; the file itself says how much, up to 4 GiB."""
 _IN_MEMORY = 1 << 20
@@ -41,24 +55,58 @@ class Packing(NamedTuple):
     unpack: Callable[[BinaryIO], Iterator[bytes]]
 
 
-def unwrap(stream: BinaryIO, partial: bool, faults: list[Fault], opened: ExitStack) -> tuple[BinaryIO, bytes]:
+class Unwrapped(NamedTuple):
+    """A seekable stream, its first bytes, and how many bytes it had packed; None where it was not."""
+
+    stream: BinaryIO
+    head: bytes
+    packed: int | None
+
+
+class TextBudget:
+    """What texts that one input unpacks to may come to, given how many bytes it has: bytes, and lines.
+
+    A text is read whole, and each line costs; counters of smaps, which end in kB, cost next to nothing.
+    """
+
+    def __init__(self, packed: int) -> None:
+        self._bytes = max(_FREE_TEXT, _MOST_TEXT * packed)
+        self._lines = max(_FREE_LINES, int(_LINES_A_BYTE * packed))
+        self._taken: set[str] = set()
+
+    def take(self, name: str, chunks: Iterable[bytes], weight: int = 1) -> None:
+        """Count one text, once however often it is read; LimitError where there is too much of them."""
+        if name in self._taken:
+            return
+        self._taken.add(name)
+        for chunk in chunks:
+            self._bytes -= len(chunk) * weight
+            self._lines -= max(chunk.count(b"\n"), chunk.count(b"\r")) - chunk.count(b"kB\n")
+            if self._bytes < 0 or self._lines < 0:
+                what = "it unpacks to more text than so few bytes of a process become"
+                raise LimitError(what, now=_UNPACK_YOURSELF)
+
+
+def unwrap(stream: BinaryIO, partial: bool, faults: list[Fault], opened: ExitStack) -> Unwrapped:
     """Return a seekable stream of what is inside, and its first bytes.
 
     With ``partial`` a cut or damaged packing gives what comes before, and is told in ``faults``. LimitError
     where it unpacks to too much, TruncatedError and CorruptError without ``partial``.
     """
     if not stream.seekable():
-        stream = opened.enter_context(spool(_read_chunks(stream)))
-    head = _read_head(stream)
+        stream = opened.enter_context(spool(read_chunks(stream)))
+    head, packed = _read_head(stream), None
     for _ in range(_MOST_LAYERS):
         packing = find_packing(head)
         if packing is None:
-            return stream, head
+            return Unwrapped(stream, head, packed)
+        packed = stream.seek(0, os.SEEK_END) if packed is None else packed
+        stream.seek(0)
         stream = opened.enter_context(spool(_unpack(packing, stream, partial, faults)))
         head = _read_head(stream)
     if find_packing(head) is not None:
         raise LimitError(f"it is packed more than {_MOST_LAYERS} times over", now=_UNPACK_YOURSELF)
-    return stream, head
+    return Unwrapped(stream, head, packed)
 
 
 def find_packing(head: bytes) -> Packing | None:
@@ -94,7 +142,8 @@ def _read_head(stream: BinaryIO) -> bytes:
     return head
 
 
-def _read_chunks(stream: BinaryIO) -> Iterator[bytes]:
+def read_chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the rest of a stream piece by piece."""
     while chunk := stream.read(CHUNK_BYTES):
         yield chunk
 

@@ -31,5 +31,6 @@ FORMATS = (
         gives=("regions", "process", "threads", "modules", "auxv"),
         lacks=("committed", "working sets", "PSS", "swap", "private or shared", "limits"),
         known_by="the ELF magic; programs and libraries are refused, as they map nothing",
+        weight=0,
     ),
 )

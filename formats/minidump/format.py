@@ -31,5 +31,6 @@ FORMATS = (
         gives=("regions", "committed", "process", "threads", "modules"),
         lacks=("working sets", "PSS", "swap", "limits"),
         known_by="the bytes `MDMP` 93 a7",
+        weight=0,
     ),
 )

@@ -11,11 +11,20 @@ from collections.abc import Sequence
 from itertools import accumulate
 from operator import add
 
-from mmpscope.formats.errors import CorruptError, UnsupportedVersionError
+from mmpscope.formats.errors import CorruptError, FormatError, UnsupportedVersionError
 from mmpscope.formats.mmp.encoding import Plain, encode_table
 from mmpscope.formats.model import Column, Fact, Table
 
-__all__ = ["ENCODINGS", "MAX_REFERENCES", "TYPES", "Plain", "decode_column", "decode_table", "encode_table"]
+__all__ = [
+    "ENCODINGS",
+    "MAX_REFERENCES",
+    "TYPES",
+    "Plain",
+    "decode_column",
+    "decode_table",
+    "encode_table",
+    "measure_longest",
+]
 
 TYPES: dict[str, type] = {"uint": int, "int": int, "float": float, "bool": bool, "text": bytes}
 """Each column type, and what its values are in Python."""
@@ -209,3 +218,24 @@ def _wrap(kind: str, values: Sequence[int]) -> list[Fact]:
     if kind == "int":
         return [((value + _SIGN) & _MASK) - _SIGN for value in values]
     return [value & _MASK for value in values]
+
+
+def measure_longest(table: Table, column: Column, enough: int = 0) -> int:
+    """Return the bytes of the longest text of a column; 0 for one that cannot be decoded.
+
+    Where no text can have more than ``enough`` bytes, that is as good: the texts are not looked at then.
+    """
+    for _ in range(MAX_REFERENCES):
+        if column.enc != "same" or column.of not in table.columns:
+            break
+        column = table.columns[column.of]
+    if column.enc == "const":
+        return len(column.value) if isinstance(column.value, bytes) else 0
+    stored, rows = (column, table.rows) if column.values is None else (column.values, column.values.rows)
+    if len(stored.data) <= enough:
+        return len(stored.data)
+    try:
+        texts = _decode_text(stored, "", rows)
+    except FormatError:  # whoever asks for the column says so
+        return 0
+    return max(map(len, texts), default=0)

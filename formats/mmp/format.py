@@ -35,5 +35,6 @@ FORMATS = (
         gives=("whatever the source had, and the reason where it had not",),
         lacks=(),
         known_by="the frame that it begins with, or one that was cut or damaged",
+        weight=3,
     ),
 )

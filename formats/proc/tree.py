@@ -21,6 +21,7 @@ from mmpscope.formats.proc.smaps import Regions, parse_smaps
 from mmpscope.formats.source import Entry, Fault, ListedSource
 
 if TYPE_CHECKING:
+    from mmpscope.formats.containers.packed import TextBudget
     from mmpscope.formats.containers.tree import Tree
 
 __all__ = ["is_proc_tree", "open_tree"]
@@ -50,13 +51,14 @@ def is_proc_tree(names: Iterable[str]) -> bool:
     return any(match is not None and match[3] in _MAPS for match in map(_NAME.fullmatch, names))
 
 
-def open_tree(tree: Tree, name: str) -> ListedSource:
+def open_tree(tree: Tree, name: str, texts: TextBudget | None = None) -> ListedSource:
     """Open a captured /proc: a snapshot for each process, by pid, which share one capture.
 
-    Folders with a /proc of their own, as of several machines, are captures of their own. The source's faults
-    grow while snapshots are read. FormatError and InputError where the archive itself is damaged.
+    ``texts`` bounds the maps of a packed one; those beyond it are told. Folders with a /proc of their own, as
+    of several machines, are captures of their own. The source's faults grow while snapshots are read.
+    FormatError and InputError where the archive itself is damaged.
     """
-    reader = _TreeReader(tree)
+    reader = _TreeReader(tree, texts)
     entries: list[Entry] = []
     reads = []
     for root, folders in _find_processes(tree.names).items():
@@ -85,9 +87,10 @@ def _has_map(files: Sequence[str]) -> bool:
 
 
 class _TreeReader:
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, texts: TextBudget | None) -> None:
         self.faults: list[Fault] = list(tree.faults)
         self._tree = tree
+        self._texts = texts
         self._names = frozenset(tree.names)
         self._told: set[Fault] = set()
 
@@ -174,7 +177,10 @@ class _TreeReader:
             if file not in process.files or (found is not None and found.rows):
                 continue
             try:
-                regions = parse_smaps(self._tree.read(path, DEFAULT_LIMITS.table_raw_bytes))
+                text = self._tree.read(path, DEFAULT_LIMITS.table_raw_bytes)
+                if self._texts is not None:
+                    self._texts.take(path, [text])
+                regions = parse_smaps(text)
             except (FormatError, InputError) as error:
                 self._note(path, str(error))
                 refused.append(Capability(file, "unavailable", None, str(error)))

@@ -98,7 +98,7 @@ def test_all_snapshots_of_an_input_have_a_bound_together(command: str, tmp_path:
     rows = MOST_ROWS // 2
     said = run_bounded(command, _write({"regions": table(_space(rows), rows)}, 200), tmp_path)
     assert said.code == 3
-    assert b"more than are read unasked of so few bytes" in said.errors
+    assert b"than are read unasked of so few bytes" in said.errors
 
 
 def test_verify_says_which_tables_it_did_not_decode(tmp_path: Path) -> None:
