@@ -53,7 +53,8 @@ VMMAP_FORMATS = ("vmmap-xml", "vmmap-csv")
 """What VMMap saves: no extension stands for it, because .mmp and .csv are something else here."""
 
 _BINARY = {"parquet", "arrow"}
-_BATCH_ROWS = 4096
+_BATCH_ROWS = 512
+"""Rows that are objects of Python at the same time; they may have 4,000 columns."""
 
 
 def check_extension(path: str, made: str, own: Collection[str], now: str) -> None:
@@ -112,13 +113,15 @@ def describe_columns(table: pa.Table, fields: Sequence[Field]) -> pa.Table:
 
 def iterate_rows(table: pa.Table) -> Iterator[dict[str, object]]:
     """Yield rows as JSON can hold them: addresses and bytes as hex text, every other value as it is."""
+    import pyarrow as pa
+
     for begin in range(0, table.num_rows, _BATCH_ROWS):
-        ready = part = table.slice(begin, _BATCH_ROWS)
-        for index, field in enumerate(table.schema):
-            column = part.column(index)
-            written = _write_address(column) if _is_address(field) else _write_bytes(column)
-            ready = ready.set_column(index, field.name, written)
-        yield from ready.to_pylist()
+        part = table.slice(begin, _BATCH_ROWS)
+        columns = [
+            _write_address(column) if _is_address(field) else _write_bytes(column)
+            for field, column in zip(part.schema, part.columns, strict=True)
+        ]
+        yield from pa.table(columns, part.column_names).to_pylist()
 
 
 def _write_csv(table: pa.Table, stream: BinaryIO) -> None:

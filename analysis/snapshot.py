@@ -25,7 +25,7 @@ from mmpscope.analysis.schema import CAPABILITY
 from mmpscope.analysis.space import UsableRange, find_granularity, find_page_size, find_usable_range
 from mmpscope.analysis.tables import build_table
 from mmpscope.analysis.threads import list_threads
-from mmpscope.analysis.totals import compare_stated_total
+from mmpscope.analysis.totals import Values, compare_stated_total, read_totals
 from mmpscope.analysis.type_sums import TypeSums
 from mmpscope.formats.model import Capability, Capture, Facts, Snapshot, Table
 from mmpscope.formats.source import Entry
@@ -155,6 +155,11 @@ class LoadedSnapshot:
         from mmpscope.analysis.summary import sum_snapshot
 
         return sum_snapshot(self)
+
+    @cached_property
+    def stated_totals(self) -> dict[str, Values]:
+        """What the source states of each type of memory, and of the whole, in place of regions."""
+        return read_totals(self)
 
     @cached_property
     def stated_allocations(self) -> pa.Table | None:

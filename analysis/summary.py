@@ -13,7 +13,7 @@ from mmpscope.analysis.extent import ALL, NOTHING, find_extent, has_totals
 from mmpscope.analysis.facts import get_map, get_number
 from mmpscope.analysis.schema import COUNTERS, GATE, SUMMARY, TYPES
 from mmpscope.analysis.tables import build_table
-from mmpscope.analysis.totals import TOTAL, read_totals
+from mmpscope.analysis.totals import TOTAL
 from mmpscope.analysis.type_sums import TypeSums, sum_types
 from mmpscope.analysis.untold import find_untold
 
@@ -109,7 +109,7 @@ def _take_totals(snapshot: LoadedSnapshot) -> tuple[dict[str, TypeSums], _LeftOu
     A total that the source states besides is rounded as a rule (1.5G of vmmap), and less than its own rows;
     it stands for a figure that only some rows have, or none, as all of a roll-up.
     """
-    stated = read_totals(snapshot)
+    stated = snapshot.stated_totals
     rows = {name: TypeSums(stated.get(name, {}), set()) for name in TYPES}
     outside = {_PAGE_TABLE: _make_page_table(snapshot), _UNUSABLE: _make_hole(None)}
     if outside[_PAGE_TABLE].values["size"] is not None:

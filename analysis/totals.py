@@ -15,7 +15,7 @@ from mmpscope.analysis.totals_rules import NO_TYPE, classify_totals
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
 
-__all__ = ["TOTAL", "compare_stated_total", "read_totals"]
+__all__ = ["TOTAL", "Values", "compare_stated_total", "read_totals"]
 
 TOTAL = "Total"
 _NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
@@ -68,9 +68,9 @@ def read_totals(snapshot: LoadedSnapshot) -> dict[str, Values]:
 
 def compare_stated_total(snapshot: LoadedSnapshot) -> str | None:
     """Tell if a total that the source states is another than the sum of its rows, by more than rounding."""
-    stated = read_totals(snapshot)
-    whole = stated.pop(TOTAL, {})
-    parts = [values for type_, values in stated.items() if type_ != "Free"]
+    stated = snapshot.stated_totals
+    whole = stated.get(TOTAL, {})
+    parts = [values for type_, values in stated.items() if type_ not in (TOTAL, "Free")]
     for name in ("size", "private", "total_ws", "pss") if parts else ():
         said, added = whole.get(name), _add([values.get(name) for values in parts])
         if said is None or added is None:
