@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mmpscope.formats.errors import LimitError
-from mmpscope.formats.mmp.columns import measure_longest
+from mmpscope.formats.mmp.columns import measure_text
 from mmpscope.formats.model import Capture, Snapshot, Table
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ _ROW_BYTES = 7
 _NARROW = 64
 """Columns that a row may have; one of more counts as several. Those of smaps are 40."""
 _FREE_TEXT, _TEXT_A_ROW = 32 << 20, 512
-"""Bytes of text that a table may have if every row had the longest, and what beyond it counts as a row."""
+"""Bytes of text that the rows of a table may have, and how many beyond that count as a row."""
+_LAYOUT = "layout"
+"""How each row was printed, a kilobyte that no list shows."""
 COPIED, MEASURED = 4, 16
 """So many times the rows for what copies each snapshot or keeps a part of it, and for what sums it up."""
 
@@ -104,10 +106,9 @@ class _Gate:
 
 def _weigh(table: Table) -> int:
     """Return the rows of a table, more where they are wide or have long texts."""
-    rows, texts = table.rows * -(-len(table.columns) // _NARROW), 0
-    for column in table.columns.values():
-        if column.type == "text":
-            texts += table.rows * measure_longest(table, column, _FREE_TEXT // 16 // max(table.rows, 1))
+    rows, free = table.rows * -(-len(table.columns) // _NARROW), _FREE_TEXT // 16
+    names = (name for name, column in table.columns.items() if column.type == "text" and name != _LAYOUT)
+    texts = sum(measure_text(table, name, free) for name in names)
     return rows + max(0, texts - _FREE_TEXT) // _TEXT_A_ROW
 
 

@@ -41,6 +41,8 @@ _FREE_TEXT, _MOST_TEXT = 64 << 20, 100
 """Bytes of text, and times the packed size: smaps of regions that are all alike shrink to a ninetieth."""
 _FREE_LINES, _LINES_A_BYTE = 600_000, 0.6
 """Lines that are no counters: three or four for each region of smaps, one of maps and listings."""
+_COUNTER_BYTES = 24
+"""No line of a counter is shorter: the kernel pads the names to 15 letters, and the numbers to 8 digits."""
 _XZ_MEMORY = 128 << 20
 """`xz -9` needs 65 MiB; the file itself says how much, up to 4 GiB."""
 _IN_MEMORY = 1 << 20
@@ -81,7 +83,8 @@ class TextBudget:
         self._taken.add(name)
         for chunk in chunks:
             self._bytes -= len(chunk) * weight
-            self._lines -= max(chunk.count(b"\n"), chunk.count(b"\r")) - chunk.count(b"kB\n")
+            counters = min(chunk.count(b" kB\n"), len(chunk) // _COUNTER_BYTES)
+            self._lines -= max(chunk.count(b"\n"), chunk.count(b"\r")) - counters
             if self._bytes < 0 or self._lines < 0:
                 what = "it unpacks to more text than so few bytes of a process become"
                 raise LimitError(what, now=_UNPACK_YOURSELF)

@@ -23,7 +23,7 @@ __all__ = [
     "decode_column",
     "decode_table",
     "encode_table",
-    "measure_longest",
+    "measure_text",
 ]
 
 TYPES: dict[str, type] = {"uint": int, "int": int, "float": float, "bool": bool, "text": bytes}
@@ -220,22 +220,19 @@ def _wrap(kind: str, values: Sequence[int]) -> list[Fact]:
     return [value & _MASK for value in values]
 
 
-def measure_longest(table: Table, column: Column, enough: int = 0) -> int:
-    """Return the bytes of the longest text of a column; 0 for one that cannot be decoded.
+def measure_text(table: Table, name: str, enough: int = 0) -> int:
+    """Return the bytes of the texts of a column, each as often as it stands there.
 
-    Where no text can have more than ``enough`` bytes, that is as good: the texts are not looked at then.
+    0 for a column that cannot be decoded. Where they are no more than ``enough``, an upper bound is as good:
+    the texts are not looked at then.
     """
-    for _ in range(MAX_REFERENCES):
-        if column.enc != "same" or column.of not in table.columns:
-            break
-        column = table.columns[column.of]
-    if column.enc == "const":
-        return len(column.value) if isinstance(column.value, bytes) else 0
-    stored, rows = (column, table.rows) if column.values is None else (column.values, column.values.rows)
-    if len(stored.data) <= enough:
-        return len(stored.data)
+    column = table.columns[name]
+    stored = column if column.values is None else column.values
+    longest = len(column.value) if isinstance(column.value, bytes) else len(stored.data)
+    most = len(column.data) if column.enc == "plain" else table.rows * longest
+    if column.enc != "same" and most <= enough:
+        return most
     try:
-        texts = _decode_text(stored, "", rows)
+        return sum(len(text) for text in decode_column(table, name) if text is not None)
     except FormatError:  # whoever asks for the column says so
         return 0
-    return max(map(len, texts), default=0)

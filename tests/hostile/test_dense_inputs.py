@@ -113,6 +113,24 @@ def test_verify_says_which_tables_it_did_not_decode(tmp_path: Path) -> None:
     assert run_bounded("verify --all IN", few, tmp_path).code == 0
 
 
+@pytest.mark.parametrize("text", [b"/" + b"n" * 60_000, b"/" + b"n" * 2_000])
+def test_a_name_is_as_long_as_often_as_it_stands_there(text: bytes, tmp_path: Path) -> None:
+    """One of 60,000 letters in each of 149,000 regions is 9 GB of text, in 1.3 KB."""
+    path = column("text", "const", value=text)
+    content = _write({"regions": table({**_space(_ALLOWED), "path": path}, _ALLOWED)})
+    said = run_bounded("export IN -t regions -o OUT.csv", content, tmp_path)
+    assert said.code == 3
+    assert b"or text, than are read unasked" in b" ".join(said.errors.split())
+
+
+def test_how_rows_were_printed_is_no_text_that_is_shown(tmp_path: Path) -> None:
+    """A kilobyte for each region of smaps, which 65,530 regions have 67 MB of."""
+    layout = column("text", "const", value=b"l" * 1000)
+    rows = 130_000
+    content = _write({"regions": table({**_space(rows), "layout": layout}, rows)})
+    assert run_bounded("summary IN", content, tmp_path).code == 0
+
+
 def test_columns_that_refer_to_each_other_are_no_way_around(tmp_path: Path) -> None:
     """Each is decoded anew for every column that refers to it."""
     rows, columns = _MANY, _space(_MANY)

@@ -19,9 +19,8 @@ from support.mmp_command import run_mmp
 
 _TOLD = b"more text than so few bytes of a process become. If you trust it, unpack it yourself"
 _MAP = b"1000-2000 rw-p 00000000 00:00 0\n"
-_BLOCK = (
-    b"".join(b"%s:%20d kB\n" % (name, 4) for name in (b"Size", b"Rss", b"Pss", b"Swap")) + b"VmFlags: rd\n"
-)
+_NAMES = ("Size", "Rss", "Pss", "Referenced", "Swap")
+_BLOCK = "".join(f"{name + ':':15} {4:8} kB\n" for name in _NAMES).encode() + b"VmFlags: rd wr\n"
 
 
 def _list_maps(count: int, more: bytes = b"") -> bytes:
@@ -60,6 +59,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "one line over and over": lambda: gzip.compress(_MAP * 7_000_000),
     "a million regions": lambda: lzma.compress(_list_maps(1_000_000), preset=1),
     "counters without an end": lambda: gzip.compress(_MAP + b"Rss: 4 kB\n" * 20_000_000),
+    "lines that look like counters": lambda: gzip.compress(_MAP + b" kB\n" * 16_000_000),
     "a listing": lambda: gzip.compress(b"1:   x\n" + b"00001000      4K rw---   [ anon ]\n" * 5_000_000),
     "a file of ours": _write_mmp,
 }
@@ -79,7 +79,7 @@ def test_members_share_what_there_may_be(
     pack: Callable[[dict[str, bytes]], bytes], name: str, tmp_path: Path
 ) -> None:
     """Each of them is small enough; those beyond all that there may be are told, and left out."""
-    text = _MAP + b"Rss: 4 kB\n" * 2_000_000
+    text = _MAP + b"Rss:                   4 kB\n" * 700_000
     content = pack({name.format(number): text for number in range(1, 7)})
     said = run_bounded("verify IN", content, tmp_path)
     told = b" ".join(said.out.split())

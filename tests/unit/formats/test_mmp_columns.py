@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mmpscope.formats.errors import CorruptError, LimitError, UnsupportedVersionError
 from mmpscope.formats.limits import DEFAULT_LIMITS
-from mmpscope.formats.mmp.columns import Plain, decode_column, decode_table, encode_table
+from mmpscope.formats.mmp.columns import Plain, decode_column, decode_table, encode_table, measure_text
 from mmpscope.formats.mmp.tables import StoredTables, pack_tables
 from mmpscope.formats.model import Column, Table
 
@@ -228,3 +228,25 @@ def test_an_order_needs_codes() -> None:
     plain = Column("uint", "plain", width=1, data=b"\0", by="y")
     with pytest.raises(CorruptError, match="has no codes"):
         decode_column(Table(1, {"x": plain, "y": Column("text", "const", value=b"")}), "x")
+
+
+@pytest.mark.parametrize(
+    ("plain", "expected"),
+    [
+        (_text(*[b"abc"] * 10), 30),
+        (_text(*[b"abc", None] * 5), 15),
+        (_text(b"a", b"bc", b"", b"def"), 6),
+        (_text(*[b"long" * 50, b"x"] * 20), 20 * 201),
+        (_text(None, b"y" * 5000, *[None] * 50), 5000),
+        (_text(None, None), 0),
+    ],
+)
+def test_texts_are_measured_as_often_as_they_stand_there(plain: Plain, expected: int) -> None:
+    """A constant and a dictionary take few bytes, however many they become."""
+    table = _encode(t=plain)
+    assert measure_text(table, "t") == expected
+    assert expected <= measure_text(table, "t", 100_000) <= 100_000
+    same = Table(table.rows, {**table.columns, "s": Column("text", "same", of="t")})
+    assert measure_text(same, "s", 100_000) == expected
+    broken = Table(table.rows, {"s": Column("text", "same", of="nowhere")})
+    assert measure_text(broken, "s") == 0
