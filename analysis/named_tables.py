@@ -12,6 +12,7 @@ from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.extent import require_regions
 from mmpscope.analysis.listing import keep_types
 from mmpscope.analysis.schema import TABLES
+from mmpscope.analysis.tables import stack
 
 if TYPE_CHECKING:
     from mmpscope.analysis.diffs.process_choice import ProcessSets
@@ -58,7 +59,7 @@ def stack_tables(snapshots: Iterable[LoadedSnapshot], name: str, types: Sequence
     Raises UsageError where types were asked for and the table has none.
     """
     parts = [make_table(snapshot, name) for snapshot in snapshots]
-    stacked = pa.concat_tables(parts, promote_options="permissive")
+    stacked = stack(parts)
     if types and "type" not in stacked.column_names:
         raise UsageError(f"the table {name} has no types of memory; leave --type out")
     return describe_columns(keep_types(stacked, types), TABLES[name])

@@ -10,7 +10,7 @@ import pyarrow as pa
 from mmpscope.analysis.columns import Numbers, Text
 from mmpscope.analysis.schema import Field
 
-__all__ = ["TEXT", "build_table", "find_arrow_type", "keep_exact_in_pandas", "list_rows"]
+__all__ = ["TEXT", "build_table", "find_arrow_type", "keep_exact_in_pandas", "list_rows", "stack"]
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 """How all text is kept: names repeat, and equal names can be compared as numbers."""
@@ -96,3 +96,27 @@ def _convert(column: object, wanted: pa.DataType, rows: int) -> pa.Array | pa.Ch
     if wanted == TEXT and pa.types.is_string(array.type):
         return array.dictionary_encode()
     return array if array.type == wanted else array.cast(wanted)
+
+
+def stack(tables: Sequence[pa.Table]) -> pa.Table:
+    """Put tables below each other; a column that one lacks is null there.
+
+    A column that is of one type here and of another there (as of an unknown source) becomes text in all.
+    """
+    types: dict[str, set[pa.DataType]] = {}
+    for schema in {table.schema for table in tables}:
+        for field in schema:
+            if not pa.types.is_null(field.type):
+                types.setdefault(field.name, set()).add(field.type)
+    mixed = {name for name, found in types.items() if len(found) > 1}
+    if mixed:
+        tables = [_write_as_text(table, mixed) for table in tables]
+    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+
+
+def _write_as_text(table: pa.Table, names: set[str]) -> pa.Table:
+    for index, name in enumerate(table.column_names):
+        if name in names:
+            text = table.column(index).cast(pa.string()).dictionary_encode()
+            table = table.set_column(index, name, text)
+    return table

@@ -60,9 +60,11 @@ def read_totals(snapshot: LoadedSnapshot) -> dict[str, Values]:
     """
     raw = RawColumns(snapshot.decode("totals"))
     types, _ = classify_totals(raw.text("name"))
+    wanted = {name for choices in _NAMES.values() for names in choices for name in names} | set(_HUGE)
+    columns = {name: _list_values(raw, name) for name in wanted if name in raw}
     found: dict[str, list[Values]] = {}
     for row, code in enumerate(types.tolist()):
-        found.setdefault(TOTAL if code == NO_TYPE else TYPES[code], []).append(_read_row(raw, row))
+        found.setdefault(TOTAL if code == NO_TYPE else TYPES[code], []).append(_read_row(columns, row))
     return {type_: _add_rows(rows[:1] if type_ == TOTAL else rows) for type_, rows in found.items()}
 
 
@@ -80,19 +82,22 @@ def compare_stated_total(snapshot: LoadedSnapshot) -> str | None:
     return None
 
 
-def _read_row(raw: RawColumns, row: int) -> Values:
+def _list_values(raw: RawColumns, name: str) -> list[int | None]:
+    numbers = raw.numbers(name)
+    pairs = zip(numbers.values.tolist(), numbers.is_known.tolist(), strict=True)
+    return [value if is_known else None for value, is_known in pairs]
+
+
+def _read_row(columns: Mapping[str, Sequence[int | None]], row: int) -> Values:
     values: Values = {}
     for figure, choices in _NAMES.items():
-        sums = [_add([_read(raw, name, row) for name in names]) for names in choices]
+        known = (names for names in choices if all(name in columns for name in names))
+        sums = (_add([columns[name][row] for name in names]) for names in known)
         values[figure] = next((value for value in sums if value is not None), None)
-    if values["total_ws"] is not None and _HUGE[0] in raw:
-        values["total_ws"] = _add([values["total_ws"], *(_read(raw, name, row) or 0 for name in _HUGE)])
+    if values["total_ws"] is not None and _HUGE[0] in columns:
+        huge = (columns[name][row] or 0 for name in _HUGE if name in columns)
+        values["total_ws"] = _add([values["total_ws"], *huge])
     return values
-
-
-def _read(raw: RawColumns, name: str, row: int) -> int | None:
-    numbers = raw.numbers(name)
-    return int(numbers.values[row]) if numbers.is_known[row] else None
 
 
 def _add(values: Sequence[int | None]) -> int | None:

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
-from mmpscope.formats.containers.packed import TextBudget, read_chunks, unwrap
+from mmpscope.formats.containers.packed import TextBudget, read_chunks, spool, unwrap
 from mmpscope.formats.errors import CorruptError, FormatError, InputError, TruncatedError, UnknownFormatError
 from mmpscope.formats.interface import Format, Input
 from mmpscope.formats.limits import Allowance
@@ -158,6 +158,8 @@ def _opening(
         else:
             stream = sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
         is_piped = name == "-" or not stream.seekable()
+        if not is_piped and not _measure(stream):
+            stream = opened.enter_context(spool(read_chunks(stream)))
         stream, head, packed = unwrap(stream, partial, faults, opened)
         if is_piped and not head:  # unlike an empty file, which may be a process without memory
             raise InputError(f"{shown} is empty: the command before it printed nothing")
@@ -175,7 +177,11 @@ def _opening(
 
 
 def _measure(stream: BinaryIO) -> int:
-    size = stream.seek(0, os.SEEK_END)
+    """Measure an open file; 0 for one of /proc, which has no size and no end to go to, only bytes to read."""
+    try:
+        size = stream.seek(0, os.SEEK_END)
+    except OSError:  # lseek(2): EINVAL of /proc/PID/smaps
+        size = 0
     stream.seek(0)
     return size
 

@@ -107,8 +107,15 @@ def _verify_input(text: str, found: dict[str, Sequence[Fault]], *, thorough: boo
 
 def _say_whole(path: str) -> str:
     """Say that nothing is wrong; an empty file proves little."""
-    is_empty = Path(path).is_file() and not Path(path).stat().st_size
-    return f"ok, but empty: {_EMPTY}" if is_empty else "ok"
+    return f"ok, but empty: {_EMPTY}" if _is_empty(Path(path)) else "ok"
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether there is nothing to read; a file of /proc has no size, and bytes all the same."""
+    if not path.is_file() or path.stat().st_size:
+        return False
+    with path.open("rb") as stream:
+        return not stream.read(1)
 
 
 def _report(found: dict[str, Sequence[Fault]], repaired: tuple[str, int] | None = None) -> Report:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from mmpscope.analysis.datasets.raw_names import name_columns, stack
+from mmpscope.analysis.datasets.raw_names import name_columns
 from mmpscope.analysis.datasets.schema import DATASET_VERSION, FILES, RAW_PREFIX, TABLES, list_units
 from mmpscope.analysis.export import describe_columns
 from mmpscope.analysis.layout import Rows
@@ -25,7 +25,7 @@ from mmpscope.analysis.measures.piles import Pile, name_rows, rank
 from mmpscope.analysis.measures.schema import MEASURES
 from mmpscope.analysis.schema import CAPABILITY
 from mmpscope.analysis.stack_tables import StackTables, stack_together
-from mmpscope.analysis.tables import build_table
+from mmpscope.analysis.tables import build_table, stack
 from mmpscope.formats.errors import FormatError
 from mmpscope.formats.model import Capability
 from pyarrow import parquet

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from mmpscope.analysis.datasets.schema import RAW_PREFIX
 from mmpscope.analysis.schema import REGIONS
 
-__all__ = ["name_columns", "stack"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["name_columns"]
 
 _OURS = len(REGIONS)
 _CLASH = "raw."
@@ -31,26 +33,3 @@ def name_columns(table: pa.Table) -> list[str]:
         taken.add(shown.lower())
         names.append(shown)
     return names
-
-
-def stack(tables: Sequence[pa.Table]) -> pa.Table:
-    """Put tables below each other; a column that one lacks is null there.
-
-    A column that is of one type here and of another there (as of an unknown source) becomes text in all.
-    """
-    types: dict[str, set[pa.DataType]] = {}
-    for schema in {table.schema for table in tables}:
-        for field in schema:
-            types.setdefault(field.name, set()).add(field.type)
-    mixed = {name for name, found in types.items() if len(found) > 1}
-    if mixed:
-        tables = [_write_as_text(table, mixed) for table in tables]
-    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
-
-
-def _write_as_text(table: pa.Table, names: set[str]) -> pa.Table:
-    for index, name in enumerate(table.column_names):
-        if name in names:
-            text = table.column(index).cast(pa.string()).dictionary_encode()
-            table = table.set_column(index, name, text)
-    return table

@@ -20,6 +20,8 @@ __all__ = ["Limit", "list_limits"]
 
 _BYTES, _MAPPINGS = "bytes", "mappings"
 _NEVER_OVERCOMMIT = 2
+_FRESH_NS = 10**9
+"""How long what is said of a whole system holds for a snapshot."""
 
 
 class Limit(NamedTuple):
@@ -37,8 +39,10 @@ def list_limits(snapshot: LoadedSnapshot, mapped: int | None, count: MappingCoun
     capture, process = snapshot.capture, snapshot.process
     if is_like_linux(capture):
         yield _read_cgroup(process)
-        yield _read_rlimit(process)
-        yield _read_commit(capture.system)
+        yield _read_rlimit(process, "RLIMIT_AS", "Max address space", "VmSize")
+        yield _read_rlimit(process, "RLIMIT_DATA", "Max data size", "VmData")
+        yield _read_memory(process, capture.system)
+        yield _doubt_age(_read_commit(capture.system), snapshot)
     elif is_windows(capture):
         yield _read_windows_commit(get_map(capture.system, "performance"))
     yield _measure_space(snapshot, mapped)
@@ -63,14 +67,38 @@ def _read_cgroup(process: Facts) -> Limit:
     return Limit(name, get_number(known[0], "usage") if known else None, None, _BYTES, "no level has a limit")
 
 
-def _read_rlimit(process: Facts) -> Limit:
-    name, used = "RLIMIT_AS", get_number(get_map(process, "status"), "VmSize")
-    stated = get_list(get_map(process, "limits"), "Max address space")
+def _read_rlimit(process: Facts, name: str, key: str, counted: str) -> Limit:
+    """Read a limit of getrlimit(2) and what the kernel holds against it (mm/mmap.c, may_expand_vm)."""
+    used = get_number(get_map(process, "status"), counted)
+    stated = get_list(get_map(process, "limits"), key)
     if stated and stated[0] is None:
         return Limit(name, used, None, _BYTES, "unlimited")
     maximum = as_number(stated[0]) if stated else None
-    reason = None if maximum is not None else '"Max address space" is not in the snapshot'
+    reason = None if maximum is not None else f'"{key}" is not in the snapshot'
     return Limit(name, used, maximum, _BYTES, reason)
+
+
+def _read_memory(process: Facts, system: Facts) -> Limit:
+    """Hold what a process has in memory and swap against all there is: the latest end of any growth.
+
+    proc_meminfo(5), proc_pid_status(5). Others use it, too, and what they use may not be known.
+    """
+    name, meminfo, status = "memory and swap", get_map(system, "meminfo"), get_map(process, "status")
+    resident, swapped = get_number(status, "VmRSS"), get_number(status, "VmSwap")
+    used = None if resident is None else resident + (swapped or 0)
+    memory, swap = get_number(meminfo, "MemTotal"), get_number(meminfo, "SwapTotal")
+    if memory is None:
+        return Limit(name, used, None, _BYTES, "MemTotal is not in the snapshot")
+    return Limit(name, used, memory + (swap or 0), _BYTES, "of the whole machine, which others use, too")
+
+
+def _doubt_age(limit: Limit, snapshot: LoadedSnapshot) -> Limit:
+    """Leave out what a system used some time before the snapshot: a series reads that once, as it begins."""
+    read, taken = (get_number(moment, "time_ns") for moment in (snapshot.capture.moment, snapshot.moment))
+    if read is None or taken is None or taken - read <= _FRESH_NS:
+        return limit
+    told = f"what is used was read {(taken - read) // 10**9:,} s before"
+    return limit._replace(used=None, reason=f"{limit.reason}; {told}" if limit.reason else told)
 
 
 def _read_commit(system: Facts) -> Limit:

@@ -127,7 +127,7 @@ LIMITS = (
         "limit",
         "string",
         "",
-        "cgroup memory, RLIMIT_AS, commit limit, address space or mapping count",
+        "cgroup memory, RLIMIT_AS, RLIMIT_DATA, memory and swap, commit limit, address space, mapping count",
     ),
     Field("used", "uint64", "", "what counts against it; null where unknown"),
     Field("maximum", "uint64", "", "the limit; null where there is none, or it is unknown"),

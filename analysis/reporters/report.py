@@ -165,7 +165,7 @@ def _draw_all(reports: Iterable[Report], screen: Screen) -> Iterator[str]:
 
 def _stack(reports: Iterable[Report]) -> pa.Table:
     """Keep the tables alone: a report holds on to its snapshot, and that to its open file."""
-    import pyarrow as pa
+    from mmpscope.analysis.tables import stack
 
     kinds, tables = set(), []
     for report in reports:
@@ -173,5 +173,5 @@ def _stack(reports: Iterable[Report]) -> pa.Table:
         tables += [report.tabulate()] if report.tabulate is not None else []
     if not tables:
         raise UsageError("this answer is no table. Use --json, or a file name that ends in .json or .txt")
-    stacked = pa.concat_tables(tables, promote_options="permissive")
+    stacked = stack(tables)
     return describe_columns(stacked, FIELDS[kinds.pop()])

@@ -71,7 +71,10 @@ def _describe_steps(finding: Finding) -> list[str]:
 
 def _describe_plateau(finding: Finding) -> list[str]:
     at = finding.stretch.plateau_h
-    return [] if at is None else [f"plateau reached at {show_duration(at * 3600)}"]
+    if at is None:
+        return []
+    word = "plateau reached at" if finding.verdict is Verdict.FLAT else "warm-up until"
+    return [f"{word} {show_duration(at * 3600)}"]
 
 
 def _describe_turn(finding: Finding) -> list[str]:

@@ -66,7 +66,7 @@ class Unwrapped(NamedTuple):
 
 
 class TextBudget:
-    """What texts that one input unpacks to may come to, given how many bytes it has: bytes, and lines.
+    """What texts that one input unpacks to may come to, given its bytes: bytes, and lines or tags.
 
     A text is read whole, and each line costs; counters of smaps, which end in kB, cost next to nothing.
     """
@@ -84,7 +84,7 @@ class TextBudget:
         for chunk in chunks:
             self._bytes -= len(chunk) * weight
             counters = min(chunk.count(b" kB\n"), len(chunk) // _COUNTER_BYTES)
-            self._lines -= max(chunk.count(b"\n"), chunk.count(b"\r")) - counters
+            self._lines -= max(map(chunk.count, (b"\n", b"\r", b"<"))) - counters
             if self._bytes < 0 or self._lines < 0:
                 what = "it unpacks to more text than so few bytes of a process become"
                 raise LimitError(what, now=_UNPACK_YOURSELF)

@@ -24,6 +24,8 @@ __all__ = ["open_list"]
 _WHOLE = "Total"
 _KIB = 1024
 _PAGE = 4096
+_NAMED, _MOST_LETTERS = 3, 80
+"""How many types a sentence names, and how much of each: a damaged file may have any."""
 
 
 def open_list(given: Input) -> ListedSource:
@@ -109,7 +111,9 @@ def _compare(shown: Mapping[str, int], stated: Mapping[str, int], rows: int) -> 
     slack = _KIB * rows if any(size % _PAGE for size in shown.values()) else 0
     missing = [name for name in stated if name not in shown]
     if missing:
-        return f"the list shows no {' and no '.join(missing)}, of which the summary tells"
+        more = f" and {len(missing) - _NAMED:,} more" if len(missing) > _NAMED else ""
+        named = " and no ".join(name[:_MOST_LETTERS] for name in missing[:_NAMED])
+        return f"the list shows no {named}{more}, of which the summary tells"
     for name, size in stated.items():
         # Each row may have been rounded by itself.
         if abs(size - shown[name]) > slack:

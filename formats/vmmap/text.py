@@ -70,4 +70,5 @@ def read_lines(stream: BinaryIO) -> Iterator[tuple[int, str, bool]]:
                 raise LimitError(f"line {number} has more than {MOST_LINE:,} characters")
             yield number, line.rstrip("\r\n"), line.endswith("\n")
     finally:
-        text.detach()  # else it would close the stream, which is not ours
+        if not stream.closed:  # by whoever gave up before the end
+            text.detach()  # else it would close the stream, which is not ours

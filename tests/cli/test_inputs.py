@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,12 @@ def test_the_list_of_formats_is_the_registry() -> None:
     assert [line.split()[0] for line in short.splitlines()[1:-1]] == [known.name for known in formats]
     assert all(f"{known.name}: " in long for known in formats)
     assert long.count("  gives: ") == len(formats)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is about /proc")
+def test_a_file_of_proc_itself_is_read() -> None:
+    """It has no size and no end to go to (lseek(2): EINVAL): "Check the path" was said of a right one."""
+    for name in ("maps", "smaps"):
+        answer = run_mmp("summary", f"/proc/self/{name}")
+        assert answer.code == 0, answer.err
+        assert run_mmp("verify", f"/proc/self/{name}").out == f"/proc/self/{name}: ok\n"

@@ -13,11 +13,12 @@ from mmpscope.analysis.bulk.files import list_inputs
 from mmpscope.analysis.datasets import batches
 from mmpscope.analysis.datasets.batches import Batch, Gathering, drop_snapshots, find_moments, find_month
 from mmpscope.analysis.datasets.files import Reading, read_batch
-from mmpscope.analysis.datasets.raw_names import name_columns, stack
+from mmpscope.analysis.datasets.raw_names import name_columns
 from mmpscope.analysis.datasets.schema import PARTITIONED, TABLES
 from mmpscope.analysis.schema import REGIONS
 from mmpscope.analysis.snapshot import LoadedSnapshot
 from mmpscope.analysis.stack_tables import StackTables
+from mmpscope.analysis.tables import stack
 from mmpscope.formats.errors import CorruptError, FormatError
 from support.datasets import NOVEMBER_NS, ask_rows, build, read_plainly, write_run
 from support.loaded import load_table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from mmpscope.analysis import LoadedSnapshot
 from mmpscope.analysis.measures.measure import measure
 from mmpscope.formats.model import Capture
@@ -78,3 +79,26 @@ def test_windows_has_limits_of_its_own() -> None:
     limits = {row["limit"]: row["maximum"] for row in measure(snapshot, "f:0").limits.to_pylist()}
     assert limits["commit limit"] == 9
     assert set(limits) == {"commit limit", "address space"}
+
+
+def test_growth_ends_with_the_memory_of_the_machine_at_the_latest() -> None:
+    """What is in memory and in swap, against all there is of both."""
+    status = {"VmRSS": 30, "VmSwap": 12, "VmData": 7}
+    process = load_map("10000-12000 rw-p", status=status, limits={"Max data size": [100, None, "bytes"]})
+    assert "MemTotal is not" in _read(process, "memory and swap")["reason"]
+    data = _read(process, "RLIMIT_DATA")
+    row = _read(_with_system(process, meminfo={"MemTotal": 1000, "SwapTotal": 24}), "memory and swap")
+    assert (row["used"], row["maximum"]) == (42, 1024)
+    assert (data["used"], data["maximum"]) == (7, 100)
+
+
+@pytest.mark.parametrize(("later_s", "used"), [(0, 10), (1, 10), (2, None)])
+def test_what_a_system_used_some_time_before_is_not_what_it_uses(later_s: int, used: int | None) -> None:
+    """A series reads the facts of the system once: its commit charge stood still, at 0 bytes an hour."""
+    raw = load_map("10000-12000 rw-p").raw
+    moment = {"time_ns": 10**18}
+    raw.capture = Capture({"os": "linux"}, {"overcommit_memory": 2, "meminfo": {"Committed_AS": 10}}, moment)
+    raw.moment = {"time_ns": 10**18 + later_s * 10**9}
+    row = _read(load_map("10000-12000 rw-p").with_raw(raw), "commit limit")
+    assert row["used"] == used
+    assert used is not None or "was read 2 s before" in row["reason"]
