@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from mmpscope.analysis.columns import Bools, RawColumns, Uints
+from mmpscope.analysis.facts import get_map, show_fact
 from mmpscope.analysis.freespace import Window, find_snapshot_holes
 from mmpscope.analysis.intervals import NO_ROW, Ranges
-from mmpscope.analysis.space import is_like_linux, is_windows
+from mmpscope.analysis.space import find_bits, is_like_linux, is_windows
 
 if TYPE_CHECKING:
     from mmpscope.analysis.snapshot import LoadedSnapshot
@@ -20,6 +22,13 @@ _GUARD_PAGES = 256
 """Linux keeps this many pages free below a mapping that grows down (mm/mmap.c, stack_guard_gap)."""
 _COMPAT_LAYOUT = 0x0200000
 """personality(2), ADDR_COMPAT_LAYOUT: mappings go upwards, as before Linux 2.6.9."""
+
+
+_ALIGNED, _ALIGNED_MULTIPLES = (6, 7), (6, 13)
+"""Versions of Linux from which on large requests are aligned to huge pages, and only multiples of one."""
+_ENTRY_BYTES = 8
+"""Of a page table: one page of entries covers one huge page."""
+_RELEASE = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
 @dataclass(frozen=True)
@@ -53,9 +62,10 @@ class Places:
         """Return the rows of the holes that have room."""
         return np.flatnonzero(self.room >= np.uint64(size))
 
-    def find_highest(self, row: int, size: int) -> int:
+    def find_highest(self, row: int, size: int, align: int = 0) -> int:
         """Return the highest aligned address in one hole that has room."""
-        return (int(self.holes.end[row]) - size) // self.align * self.align
+        align = align or self.align
+        return (int(self.holes.end[row]) - size) // align * align
 
 
 def find_places(snapshot: LoadedSnapshot, align: int, window: Window | None = None) -> Places:
@@ -90,6 +100,24 @@ def _find_growing_down(snapshot: LoadedSnapshot) -> Bools:
     return by_flag | by_name
 
 
+def _find_huge_page(snapshot: LoadedSnapshot, size: int) -> int:
+    """Return to what Linux aligns anonymous memory of this size, so that huge pages fit; 0: to pages.
+
+    mm/huge_memory.c, thp_get_unmapped_area_vmflags: since 6.7 it looks for a place that is larger by one huge
+    page, for 64-bit processes, and since 6.13 for multiples of a huge page alone (mm/mmap.c,
+    __get_unmapped_area). As mmap of 200 MiB, which went to 7fc543800000 and not to 7fc543982000, the highest
+    place of a page.
+    """
+    host, meminfo = snapshot.capture.host, get_map(snapshot.capture.system, "meminfo")
+    found = _RELEASE.match(show_fact(host.get("kernel")) or "")
+    version = (int(found[1]), int(found[2])) if found else (0, 0)
+    huge = snapshot.page_size // _ENTRY_BYTES * snapshot.page_size
+    is_built_in = "AnonHugePages" in meminfo
+    if version < _ALIGNED or not is_built_in or find_bits(snapshot.process, snapshot.usable_range[1]) == 32:
+        return 0
+    return huge if size >= huge and (version < _ALIGNED_MULTIPLES or size % huge == 0) else 0
+
+
 def choose_place(snapshot: LoadedSnapshot, places: Places, size: int) -> tuple[int | None, str]:
     """Tell the address that the system would most likely choose, and by which rule."""
     rows = places.find_fitting(size)
@@ -103,6 +131,13 @@ def choose_place(snapshot: LoadedSnapshot, places: Places, size: int) -> tuple[i
     if isinstance(personality, int) and personality & _COMPAT_LAYOUT:
         return None, "not told: this process maps upwards from an address that is not known"
     usual = rows[~places.below_stack[rows]]
+    huge = _find_huge_page(snapshot, size)
+    padded = usual[places.room[usual] >= np.uint64(size + huge)] if huge > places.align else usual[:0]
+    if len(padded):
+        rule = (
+            f"the highest hole with room for huge pages, aligned to {huge >> 20:,} MiB (Linux 6.7 and later)"
+        )
+        return places.find_highest(int(padded[-1]), size, huge), rule
     if len(usual):
         rule = "the highest hole with room below the stack's own (Linux maps downwards)"
         return places.find_highest(int(usual[-1]), size), rule

@@ -49,6 +49,30 @@ def test_what_fits_goes_to_the_highest_hole_below_the_stack() -> None:
     assert answer.binding.name == "address space"
 
 
+@pytest.mark.parametrize(
+    ("kernel", "size", "address"),
+    [
+        ("6.5.0-14-generic", 10 * MIB, 21 * MIB + 3 * PAGE),
+        ("6.8.0", 10 * MIB, 20 * MIB),
+        ("6.8.0", 10 * MIB + PAGE, 20 * MIB),
+        ("6.18.44", 10 * MIB, 20 * MIB),
+        ("6.18.44", 10 * MIB + PAGE, 21 * MIB + 2 * PAGE),
+        ("6.18.44", MIB, 30 * MIB + 3 * PAGE),
+        ("6.18.44", 14 * MIB, 17 * MIB + 3 * PAGE),  # with 2 MiB more it has no room in this hole
+        ("unknown", 10 * MIB, 21 * MIB + 3 * PAGE),
+    ],
+)
+def test_linux_aligns_large_requests_to_huge_pages(kernel: str, size: int, address: int) -> None:
+    """The highest place that begins a huge page, if there is room for one more of them."""
+    rows = [region(0, 16 * MIB), region(16 * MIB, MIB), region(31 * MIB + 3 * PAGE, 225 * MIB - 3 * PAGE)]
+    system = SYSTEM | {"meminfo": {"AnonHugePages": 0}}
+    snapshot = make_snapshot(rows, process={**PROCESS, "bits": 64}, system=system, usable_range=SPACE)
+    snapshot.raw.capture.host["kernel"] = kernel
+    assert check_fit(snapshot, size).address == address
+    snapshot.process["bits"] = 32
+    assert check_fit(snapshot, size).address == 31 * MIB + 3 * PAGE - size
+
+
 def test_the_hole_at_the_stack_is_the_last_resort() -> None:
     """What has no room elsewhere goes there, and the answer says so."""
     answer = ask(100 * MIB)
