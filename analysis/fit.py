@@ -94,7 +94,7 @@ def check_fit(
     """
     unit, align = snapshot.page_size, max(snapshot.granularity, 1 if align is None else align)
     if not 0 < size <= LARGEST_REQUEST:
-        raise UsageError(f"a request of {size} bytes cannot be asked for. Give 1 byte to 8 EiB")
+        raise UsageError(f"a request of {size:,} bytes cannot be asked for. Give 1 byte to 8 EiB")
     if align & (align - 1) or align > LARGEST_REQUEST:
         raise UsageError(f"an alignment of {align} bytes cannot be asked for. Give a power of two")
     size = -(-size // unit) * unit

@@ -55,7 +55,7 @@ class FormatError(MmpError):
     def __str__(self) -> str:
         text = f"{self.path}: {self.what}" if self.path else self.what
         if self.offset is not None:
-            text += f", at byte {self.offset}"
+            text += f", at byte {self.offset:,}"
         if self.field is not None:
             text += f", in {self.field}"
         return f"{text}. {self.now}" if self.now else text

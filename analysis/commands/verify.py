@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from mmpscope.analysis.errors import CannotTellError, UsageError
@@ -43,6 +43,22 @@ class Mending:
     repair: Annotated[
         bool, typer.Option("--repair", help="Write what is whole of one .mmp file to the .mmp file -o.")
     ] = False
+
+
+class Mended(NamedTuple):
+    """A repaired file: how many snapshots it has, and how many of these lack the facts of their system."""
+
+    name: str
+    count: int
+    bare: int
+
+    def describe(self) -> str:
+        """Say what it holds, and what was lost that no snapshot shows."""
+        told = f"{self.name}: {self.count:,} whole snapshot{'' if self.count == 1 else 's'}"
+        if not self.bare:
+            return told
+        some = "without" if self.bare == self.count else f"{self.bare:,} of them without"
+        return f"{told}, {some} the facts of their system (host, boot id)"
 
 
 def run(inputs: Inputs, mending: Mending, writing: Writing, manner: Manner) -> int:
@@ -76,8 +92,8 @@ def _repair(inputs: Sequence[str], writing: Writing, manner: Manner) -> int:
             raise CannotTellError(f"there is no whole snapshot in {inputs[0]}, and nothing is written")
     faults = copy_file(inputs[0], output, partial=True, force=writing.force)
     with open_file(output) as source:
-        count = len(source.entries)
-    deliver([_report({inputs[0]: faults}, (output, count))], Writing(json=writing.json), manner)
+        mended = Mended(output, len(source.entries), source.count_bare())
+    deliver([_report({inputs[0]: faults}, mended)], Writing(json=writing.json), manner)
     return 0
 
 
@@ -118,9 +134,8 @@ def _is_empty(path: Path) -> bool:
         return not stream.read(1)
 
 
-def _report(found: dict[str, Sequence[Fault]], repaired: tuple[str, int] | None = None) -> Report:
+def _report(found: dict[str, Sequence[Fault]], repaired: Mended | None = None) -> Report:
     """Report the faults, and which file has how many snapshots now."""
-    from mmpscope.analysis.reporters.amounts import show_count
     from mmpscope.analysis.reporters.info_report import describe_fault
     from mmpscope.analysis.reporters.names import show_name
     from mmpscope.analysis.reporters.report import Report
@@ -130,9 +145,9 @@ def _report(found: dict[str, Sequence[Fault]], repaired: tuple[str, int] | None 
         for path, faults in found.items()
         for sentence in ([describe_fault(fault) for fault in faults] or [_say_whole(path)])
     ]
-    name, count = repaired or (None, None)
-    if name is not None and count is not None:
-        lines.append(show_name(f"{name}: {show_count(count)} whole snapshot{'' if count == 1 else 's'}"))
+    if repaired is not None:
+        lines.append(show_name(repaired.describe()))
+    name, count = (None, None) if repaired is None else (repaired.name, repaired.count)
     rows = [
         {"file": path, "ok": not faults, "faults": [asdict(fault) for fault in faults]}
         for path, faults in found.items()

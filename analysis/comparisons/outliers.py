@@ -6,6 +6,7 @@ docs/metrics.md, "Compare", has the sources.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,6 +21,9 @@ __all__ = ["LEAST_GROUP", "USUAL_SENSITIVITY", "Odd", "Sensitivity", "find_odd",
 
 LEAST_GROUP = 8
 """Snapshots without which a group cannot tell what is usual."""
+
+_MOST_SIGNIFICANT = 99.95
+"""From here on, rounded to three significant digits, none stands behind the point."""
 
 _TO_DEVIATION = 1.4826
 """What makes of the MAD a standard deviation, where values are normal (Rousseeuw and Croux 1993)."""
@@ -65,10 +69,18 @@ class Odd(NamedTuple):
         """Write it as a reason; ``kin`` says what the others have in common, if that is to be said."""
         show = show_size if self.metric.unit else show_count
         side = "above" if self.excess > 0 else "below"
-        far = show(abs(self.excess)) if self.mads is None else f"{abs(self.mads):.1f} MADs"
+        far = show(abs(self.excess)) if self.mads is None else f"{_show_mads(abs(self.mads))} MADs"
         others = "" if kin is None else f" {self.peers:,} others of {kin}"
         rest = "over half of them have" if self.mads is None else "their median is"
         return f"{_name(self.metric)} {far} {side}{others} ({show(self.value)}; {rest} {show(self.median)})"
+
+
+def _show_mads(mads: float) -> str:
+    """Write a distance with three significant digits, in full: 5.23, 45.1, 6,750."""
+    if mads >= _MOST_SIGNIFICANT:
+        digits = math.floor(math.log10(mads)) - 2
+        return f"{round(mads, -digits):,.0f}"
+    return f"{mads:.3g}"
 
 
 def _name(metric: Metric) -> str:

@@ -55,14 +55,17 @@ def draw_bars(
 
 
 def _share_cells(parts: Sequence[tuple[str, int | None]], room: int, scale: int) -> list[tuple[str, int]]:
-    """Give each type its cells; ends are rounded, not widths: the bar is as long as its total says."""
-    cells, total, end = [], 0, 0
-    for kind, size in parts:
-        total += size or 0
-        stop = (2 * total * room + scale) // (2 * scale)
-        cells.append((kind, stop - end))
-        end = stop
-    return cells
+    """Give each type its cells: the bar is as long as its total says, and no type has more than a larger one.
+
+    What whole cells leave over goes to the largest remainders: rounding where each part ends would give a
+    small type a cell, and a larger one beside it none.
+    """
+    sizes = [size or 0 for _, size in parts]
+    cells = [size * room // scale for size in sizes]
+    spare = (2 * sum(sizes) * room + scale) // (2 * scale) - sum(cells)
+    for at in sorted(range(len(sizes)), key=lambda at: (-(sizes[at] * room % scale), -sizes[at]))[:spare]:
+        cells[at] += 1
+    return [(kind, count) for (kind, _), count in zip(parts, cells, strict=True)]
 
 
 def _explain(used: set[str], screen: Screen) -> list[str]:

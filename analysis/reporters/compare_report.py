@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mmpscope.analysis.comparisons.compare import GROUPINGS
 from mmpscope.analysis.comparisons.schema import CANNOT_TELL, COMPARE, COMPARE_TABLES, OUTLIER
 from mmpscope.analysis.export import describe_columns, iterate_rows
 from mmpscope.analysis.listing import limit_rows
@@ -29,6 +30,7 @@ Row = dict[str, Any]
 _ROWS = 25
 """Rows, groups and reasons that are shown where nobody says how many."""
 _REASONS = 3
+_FEW = 2
 _SEVERAL = 2
 _ODD, _OPEN = "*", "?"
 _MARKS = {OUTLIER: _ODD, CANNOT_TELL: _OPEN}
@@ -188,10 +190,20 @@ def _draw_reasons(table: pa.Table, limit: int, screen: Screen) -> list[str]:
 
 def _tell_open(table: pa.Table, screen: Screen) -> list[str]:
     """Say why snapshots were not judged, the most frequent reasons first."""
-    reasons = Counter(row["reason"] for row in table.to_pylist() if row["verdict"] == CANNOT_TELL)
-    told = [f"{CANNOT_TELL} ({count:,}): {show_name(why)}" for why, count in reasons.most_common(_REASONS)]
+    rows = [row for row in table.to_pylist() if row["verdict"] == CANNOT_TELL]
+    reasons = Counter(row["reason"] for row in rows)
+    told = [
+        f"{CANNOT_TELL} ({_name_open(rows, why, count)}): {show_name(why)}"
+        for why, count in reasons.most_common(_REASONS)
+    ]
     lines = [line for each in told for line in screen.wrap(each, "    ")]
     return [*lines, *_tell_more(list(reasons), told, "reason")]
+
+
+def _name_open(rows: Sequence[Row], why: str, count: int) -> str:
+    """Say how many were not judged for a reason, and of one or two programs also which."""
+    names = sorted({GROUPINGS["executable"](row) for row in rows if row["reason"] == why})
+    return f"{count:,}: {', '.join(map(show_name, names))}" if len(names) <= _FEW else f"{count:,}"
 
 
 def _draw_errors(answer: Answer, limit: int, screen: Screen) -> list[str]:

@@ -208,7 +208,9 @@ def _draw_reasons(result: DiffResult, screen: Screen) -> list[str]:
     has_notes = _is_told(result) or result.components.num_rows
     for row in _choose_totals(result, screen) if has_notes else ():
         about.setdefault(show_name(row["note"] or ""), []).append(_name(row))
-    reasons = [f"mode {result.mode}: {show_name(result.mode_reason)}"]
+    verdict, why = result.identity.verdict, result.identity.reason
+    rest = result.mode_reason.removeprefix(f"{verdict} ({why})")  # the verdict stands above
+    reasons = [f"why {result.mode}: {show_name(why + rest)}"]
     reasons += [f"{', '.join(figures)}: {note}" for note, figures in about.items() if note]
     lines = [part for line in reasons for part in screen.wrap(line, "    ")]
     if screen.verbose or len(lines) <= _REASONS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mmpscope.analysis.capability import find_estimates, tell_redaction
@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 
+_SECOND_NS = 1_000_000_000
 _HANG = "    "
 """What a line begins with that goes on with the sentence before."""
 _SOURCES = {"maps", "smaps"}
@@ -71,8 +72,13 @@ def describe_capability(snapshot: LoadedSnapshot) -> list[dict[str, object]]:
     ]
 
 
-def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list[str]:
-    """Write process, moment and file in one line, behind a label if given; in another what is missing."""
+def draw_head(
+    snapshot: LoadedSnapshot, screen: Screen, label: str = "", *, fraction: bool = False
+) -> list[str]:
+    """Write process, moment and file in one line, behind a label if given; in another what is missing.
+
+    With ``fraction`` the moment has its milliseconds.
+    """
     process, host = snapshot.process, snapshot.capture.host
     name, hostname = show_fact(process.get("name")) or "unknown process", show_fact(host.get("hostname"))
     number = get_number(process, "pid")
@@ -80,7 +86,7 @@ def draw_head(snapshot: LoadedSnapshot, screen: Screen, label: str = "") -> list
     pid = f" ({', '.join(filter(None, told))})" if any(told) else ""
     where = f" on {hostname}" if hostname else ""
     source = f", from {kind}" if (kind := describe_source(snapshot)) else ""
-    when = show_time(get_number(snapshot.moment, "time_ns"))
+    when = show_time(get_number(snapshot.moment, "time_ns"), fraction=fraction)
     lines = [f"{label}{name}{pid}{where}, {when}, {snapshot.label}{source}", *draw_choice(snapshot.last_of)]
     lines += filter(None, [tell_redaction(snapshot.capture.capability)])
     lines += _describe_extent(snapshot)
@@ -123,12 +129,16 @@ def draw_choice(last_of: int) -> list[str]:
     return [f"the last of {last_of:,} snapshots of this process; FILE#N shows another, FILE#0: all"]
 
 
-def draw_heads(snapshots: Iterable[LoadedSnapshot], screen: Screen, labels: Iterable[str]) -> list[str]:
+def draw_heads(snapshots: Sequence[LoadedSnapshot], screen: Screen, labels: Iterable[str]) -> list[str]:
     """Write the heads of several snapshots, each behind its label, as in ``a: java (pid 7) ...``.
 
     Lines that end all of them alike are said once, last; a sentence that was broken stays whole.
     """
-    heads = [draw_head(snapshot, screen, label) for snapshot, label in zip(snapshots, labels, strict=True)]
+    fraction = _share_second([get_number(snapshot.moment, "time_ns") for snapshot in snapshots])
+    heads = [
+        draw_head(snapshot, screen, label, fraction=fraction)
+        for snapshot, label in zip(snapshots, labels, strict=True)
+    ]
     shared = 0
     while len({tuple(head[-1 - shared :]) for head in heads}) == 1 and shared < min(map(len, heads)) - 1:
         shared += 1
@@ -136,6 +146,12 @@ def draw_heads(snapshots: Iterable[LoadedSnapshot], screen: Screen, labels: Iter
         shared -= 1
     cut = [head[: len(head) - shared] for head in heads]
     return [line for head in cut for line in head] + heads[0][len(heads[0]) - shared :]
+
+
+def _share_second(times_ns: Sequence[int | None]) -> bool:
+    """Tell if moments differ by less than the second that is shown of them."""
+    seconds = {None if time_ns is None else time_ns // _SECOND_NS for time_ns in times_ns}
+    return None not in seconds and len(seconds) == 1 < len(set(times_ns))
 
 
 def draw_missing(rows: Iterable[Capability], screen: Screen) -> list[str]:

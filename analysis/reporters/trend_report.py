@@ -41,6 +41,10 @@ _COLOURS = {
 }
 _NAMES = ("module", "file", "name", "stack")
 _TYPED = (TYPE, COHORT, KIND)
+_SUSPECTS = (
+    "memory that appears between snapshots and hardly ever goes; Births: ranges of addresses that came, "
+    "Size from: what most of them have at least, Born: all of them; sizes in KiB"
+)
 
 
 def report_trends(trends: Sequence[SeriesTrend], types: Sequence[str], limit: int) -> Report:
@@ -204,10 +208,7 @@ def _draw_suspects(trend: SeriesTrend, most: int | None, screen: Screen) -> list
         *_lay_out_slopes(shown),
     ]
     left = len(suspects) - len(shown)
-    note = "; ".join(
-        ["memory that appears between snapshots and hardly ever goes; sizes in KiB"]
-        + ([f"{left:,} more (-n 0 shows all)"] if left else [])
-    )
+    note = "; ".join([_SUSPECTS] + ([f"{left:,} more (-n 0 shows all)"] if left else []))
     return ["", *render_table(columns, screen, note)]
 
 
@@ -245,7 +246,7 @@ def _draw_left_out(trend: SeriesTrend, screen: Screen) -> list[str]:
     if trend.small:
         said.append(f"{trend.small:,} names, cohorts and kinds moved less than these, and were not judged")
     if trend.steady:
-        said.append(f"{trend.steady:,} never moved")
+        said.append(f"{trend.steady:,}{'' if trend.small else ' names, cohorts and kinds'} never moved")
     return ["", *_prose("; ".join(said), screen)] if said else []
 
 

@@ -75,7 +75,7 @@ def read_header(dump: DumpFile, stream: Stream, layout: struct.Struct) -> tuple[
     """Read the fixed head of a stream; CorruptError or TruncatedError where it is too short for it."""
     if stream.size < layout.size:
         kind = TruncatedError if stream.is_cut else CorruptError
-        raise kind(f"{stream.name} has only {stream.size} bytes", offset=stream.offset, now=COPY_AGAIN)
+        raise kind(f"{stream.name} has only {stream.size:,} bytes", offset=stream.offset, now=COPY_AGAIN)
     return layout.unpack(dump.read(stream.offset, layout.size, stream.name))
 
 

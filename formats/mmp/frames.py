@@ -26,6 +26,7 @@ __all__ = [
     "check_frame",
     "find_mark",
     "is_frame",
+    "name_frame",
     "pack_end",
     "pack_frame",
     "read_end",
@@ -153,12 +154,12 @@ def _parse_head(data: FileBytes, offset: int, window: bytes, limits: Limits) -> 
     except TruncatedError as error:
         raise TruncatedError(f"the file ends inside an unfinished {kind} frame", offset=offset) from error
     except (CorruptError, LimitError) as error:
-        raise type(error)(error.what, offset=offset, field=f"info of a {kind} frame") from error
+        raise type(error)(error.what, offset=offset, field=f"info of {name_frame(kind)}") from error
     if not isinstance(info, dict):
-        raise CorruptError(f"the info of a {kind} frame is no map", offset=offset)
+        raise CorruptError(f"the info of {name_frame(kind)} is no map", offset=offset)
     width = _PAYLOAD_LENGTHS.get(window[info_end]) if info_end < len(window) else 0
     if width is None:
-        raise CorruptError(f"a {kind} frame has no payload", offset=offset)
+        raise CorruptError(f"{name_frame(kind)} has no payload", offset=offset)
     payload_at = info_end + 1 + width
     if not width or payload_at > len(window):
         raise TruncatedError(f"the file ends inside an unfinished {kind} frame", offset=offset)
@@ -169,7 +170,7 @@ def _parse_head(data: FileBytes, offset: int, window: bytes, limits: Limits) -> 
     if frame.end > data.size:
         raise TruncatedError(f"the file ends inside an unfinished {kind} frame", offset=offset)
     if size > limits.payload_bytes or info_end - info_at > limits.info_bytes:
-        raise LimitError(f"a {kind} frame is larger than the limit", offset=offset)
+        raise LimitError(f"{name_frame(kind)} is larger than the limit", offset=offset)
     return frame
 
 
@@ -213,7 +214,13 @@ def read_payload(data: FileBytes, frame: Frame) -> bytes:
 
 def _compare(frame: Frame, crc: int, stored: bytes) -> None:
     if stored != b"\xce" + crc.to_bytes(4, "big"):
-        raise CorruptError(f"a {frame.kind} frame does not agree with its checksum", offset=frame.offset)
+        raise CorruptError(f"{name_frame(frame.kind)} does not agree with its checksum", offset=frame.offset)
+
+
+def name_frame(kind: str) -> str:
+    """Name a frame of a kind in a sentence: "an end frame", "an mmp frame"."""
+    has_vowel = kind == "mmp" or kind[:1] in "aeiou"
+    return f"{'an' if has_vowel else 'a'} {kind} frame"
 
 
 def find_mark(data: FileBytes, start: int, sync: bytes | None) -> Iterator[int]:

@@ -16,10 +16,10 @@ from typing import BinaryIO, Union
 from mmpscope.formats.errors import CorruptError, FormatError, TruncatedError
 from mmpscope.formats.limits import DEFAULT_LIMITS, Limits
 from mmpscope.formats.mmp.contents import Contents, SnapshotRef, list_contents, load_contents, refer
-from mmpscope.formats.mmp.frames import FileBytes, Frame, read_head, read_payload
+from mmpscope.formats.mmp.frames import FileBytes, Frame, name_frame, read_head, read_payload
 from mmpscope.formats.mmp.header import check_magic
 from mmpscope.formats.mmp.payloads import unpack_capture, unpack_snapshot
-from mmpscope.formats.mmp.scan import scan
+from mmpscope.formats.mmp.scan import WHOLE_ONES, scan
 from mmpscope.formats.model import Capability, Capture, Snapshot
 from mmpscope.formats.source import Entry, Fault
 
@@ -104,13 +104,15 @@ class MmpFile:
             raise IndexError(f"no snapshot {index}")
         ref = self._contents.snapshots[index]
         with naming(self.name, ref.offset):
-            frame = self._read_frame(ref.offset, "snapshot")
+            with self._tell_cure():
+                frame = self._read_frame(ref.offset, "snapshot")
             if refer(frame.offset, frame.info, ref.capture_at) != ref:
                 raise CorruptError(
                     f"the index is wrong about snapshot {index}", offset=ref.offset, now=_WITHOUT_INDEX
                 )
             capture = self._read_capture(ref, frame)
-            payload = read_payload(self.data, frame)
+            with self._tell_cure():
+                payload = read_payload(self.data, frame)
             snapshot = unpack_snapshot(payload, capture, self._limits, (self.name, ref.offset))
         if ref.capture_at is None:
             reason = "its frame is lost" if "capture" in frame.info else "the snapshot refers to none"
@@ -121,35 +123,52 @@ class MmpFile:
         try:
             frame = read_head(self.data, offset, self._limits)
         except TruncatedError as error:  # it was listed, so it is no torn tail
-            raise CorruptError(f"a {kind} frame is damaged or gone", offset=offset) from error
+            raise CorruptError(f"{name_frame(kind)} is damaged or gone", offset=offset) from error
         if frame.kind != kind:
             raise CorruptError(f"there is no {kind} frame where one should be", offset=offset)
         return frame
+
+    @contextmanager
+    def _tell_cure(self) -> Iterator[None]:
+        """Point to --partial, which leaves damaged frames out, where an error has no better advice."""
+        try:
+            yield
+        except CorruptError as error:
+            if not self._partial:
+                error.now = error.now or WHOLE_ONES
+            raise
 
     def _read_capture(self, ref: SnapshotRef, snapshot: Frame) -> Capture:
         """Return the capture of a snapshot; the last one is kept, as neighbours share it."""
         offset = ref.capture_at
         if offset is None:
             if snapshot.info.get("capture") is not None and not self._partial:
-                raise CorruptError("the capture of a snapshot is missing", offset=snapshot.offset)
+                what = "the capture of a snapshot is missing"
+                raise CorruptError(what, offset=snapshot.offset, now=WHOLE_ONES)
             return Capture()
         if self._capture[0] != offset:
-            frame = self._read_frame(offset, "capture")
+            with self._tell_cure():
+                frame = self._read_frame(offset, "capture")
             if frame.info.get("seq") != snapshot.info.get("capture"):
                 raise CorruptError(
                     "the index is wrong about the capture of a snapshot",
                     offset=snapshot.offset,
                     now=_WITHOUT_INDEX,
                 )
-            payload = read_payload(self.data, frame)
+            with self._tell_cure():
+                payload = read_payload(self.data, frame)
             self._capture = (offset, unpack_capture(payload, self._limits, (self.name, offset)))
         return self._capture[1]
 
     def read_notes(self) -> list[str]:
         """Return the text of every note, in file order."""
-        with naming(self.name):
+        with naming(self.name), self._tell_cure():
             frames = [self._read_frame(offset, "note") for offset in self._contents.notes]
             return [read_payload(self.data, frame).decode("utf-8", "replace") for frame in frames]
+
+    def count_bare(self) -> int:
+        """Count the snapshots of which no capture is there: the facts of their system are not known."""
+        return sum(ref.capture_at is None for ref in self._contents.snapshots)
 
     def count_kinds(self) -> Counter[str]:
         """Count the whole frames of each kind, those that this version does not know among them."""

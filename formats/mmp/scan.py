@@ -10,10 +10,21 @@ from typing import NamedTuple
 
 from mmpscope.formats.errors import CorruptError, FormatError, LimitError, TruncatedError
 from mmpscope.formats.limits import Limits
-from mmpscope.formats.mmp.frames import FileBytes, Frame, check_frame, find_mark, read_end, read_head
+from mmpscope.formats.mmp.frames import (
+    FileBytes,
+    Frame,
+    check_frame,
+    find_mark,
+    name_frame,
+    read_end,
+    read_head,
+)
 from mmpscope.formats.source import Fault
 
-__all__ = ["Scan", "WholeFrame", "scan"]
+__all__ = ["WHOLE_ONES", "Scan", "WholeFrame", "scan"]
+
+WHOLE_ONES = "Whole snapshots can be read with --partial."
+"""What can be done about a damaged frame."""
 
 # A file made to be slow can hold marks by the million, each of a frame that reaches to its end: the search
 # for the next whole frame may read so many times the file, and a floor for small ones.
@@ -86,7 +97,7 @@ class _Walk:
     def _read(self, offset: int) -> WholeFrame:
         frame = read_head(self._data, offset, self._limits)
         if self._sync is not None and frame.sync != self._sync:
-            raise CorruptError(f"a {frame.kind} frame does not belong to this file", offset=offset)
+            raise CorruptError(f"{name_frame(frame.kind)} does not belong to this file", offset=offset)
         self._search_left -= frame.end - offset
         return WholeFrame(frame, check_frame(self._data, frame))
 
@@ -139,7 +150,7 @@ class _Walk:
         """Compare a frame with those before it; True where it is an exact double of one of them."""
         seq, at = frame.info.get("seq"), frame.offset
         if type(seq) is not int or seq < 0:
-            self._report(f"a {frame.kind} frame has no number", at)
+            self._report(f"{name_frame(frame.kind)} has no number", at)
             return False
         known = self._seen.get(seq)
         was_damaged = self._settle_damage(seq)
@@ -166,7 +177,7 @@ class _Walk:
         error = self._damage
         if error is None or error.offset is None:
             return False
-        lost = f"{self._damage_end - error.offset} bytes"
+        lost = f"{self._damage_end - error.offset:,} bytes"
         if self._damage_end == self._data.size:
             lost += f" to the end of the file, from frame {self._expected} on"
         elif seq is not None and seq > self._expected:
@@ -180,8 +191,7 @@ class _Walk:
     ) -> None:
         result = self._result
         if result.error is None:
-            now = "Whole snapshots can be read with --partial."
-            result.error = kind(f"{what} (lost: {lost})" if lost else what, offset=offset, now=now)
+            result.error = kind(f"{what} (lost: {lost})" if lost else what, offset=offset, now=WHOLE_ONES)
         if len(result.faults) < _MAX_FAULTS:
             result.faults.append(Fault(what, offset=offset, lost=lost))
         else:
@@ -193,7 +203,7 @@ class _Walk:
         self._settle_damage(None)
         result.torn = isinstance(result.error, TruncatedError) and len(result.faults) == 1
         if self._unlisted:
-            result.faults.append(Fault(f"{self._unlisted} more faults follow"))
+            result.faults.append(Fault(f"{self._unlisted:,} more faults follow"))
         if last is not None:
             result.end, result.crc = last.frame.end, last.crc
             result.closed = last.frame.kind == "end" and last.frame.end == self._data.size

@@ -129,11 +129,11 @@ def _unpack_table(stored: Facts, limits: Limits) -> Table:
     if type(rows) is not int or type(raw_size) is not int or type(packed) is not bytes:
         raise CorruptError("a table lacks rows, raw or zlib")
     if not 0 <= rows <= limits.table_rows or not 0 <= raw_size <= limits.table_raw_bytes:
-        raise LimitError(f"a table of {rows} rows in {raw_size} bytes is beyond the limit")
+        raise LimitError(f"a table of {rows:,} rows in {raw_size:,} bytes is beyond the limit")
     if rows > max(limits.equal_rows, len(packed)):
         raise LimitError(f"a table of {rows} rows in {len(packed)} packed bytes is beyond the limit")
     if raw_size > max(limits.equal_bytes, _MOST_SHRUNK * len(packed)):
-        raise LimitError(f"a table of {raw_size} bytes in {len(packed)} packed ones is beyond the limit")
+        raise LimitError(f"a table of {raw_size:,} bytes in {len(packed):,} packed ones is beyond the limit")
     bounds = Bounds(limits.payload_depth, limits.payload_values)
     columns = unpack(_decompress(packed, raw_size), bounds)
     if not isinstance(columns, dict):
@@ -151,7 +151,7 @@ def _decompress(packed: bytes, size: int) -> bytes:
     except zlib.error as error:
         raise CorruptError(f"a table cannot be decompressed ({error})") from error
     if len(raw) != size or not stream.eof or stream.unused_data:
-        raise CorruptError(f"a table does not decompress to the {size} bytes that it states")
+        raise CorruptError(f"a table does not decompress to the {size:,} bytes that it states")
     return raw
 
 

@@ -58,7 +58,7 @@ class FrameWriter:
         """Write one frame and return its number; LimitError where no reader would take it."""
         if len(payload) > DEFAULT_LIMITS.payload_bytes:
             raise LimitError(
-                f"a {kind} of {len(payload)} bytes is beyond the limit", path=str(self.output.path)
+                f"a {kind} of {len(payload):,} bytes is beyond the limit", path=str(self.output.path)
             )
         seq = self._seq
         link = {} if self._prev is None else {"prev": self._prev}

@@ -66,4 +66,4 @@ def judge_faults(lost: int, log: FaultLog) -> list[Capability]:
 def _tell(fault: Fault) -> str:
     if fault.line is not None:
         return f"{fault.what}, line {fault.line}"
-    return fault.what if fault.offset is None else f"{fault.what}, at byte {fault.offset}"
+    return fault.what if fault.offset is None else f"{fault.what}, at byte {fault.offset:,}"

@@ -242,3 +242,16 @@ def test_a_roll_up_has_no_range_of_its_own(tmp_path: Path) -> None:
     assert answer.code == 0
     assert json.loads(answer.out)["snapshot"]["usable_range"] is None
     assert "usable range" not in run_mmp("summary", path, "-v").out
+
+
+def test_a_narrow_list_of_regions_keeps_what_grows(shop: Path) -> None:
+    """At 80 columns Private and Total WS stand, before the rights; Committed follows these, then all else."""
+    narrow, wide = (
+        run_mmp("regions", f"{shop}#0", columns=width).out.split("400000", maxsplit=1)[0]
+        for width in (80, 99)
+    )
+    assert "Private" in narrow
+    assert re.search(r"\bWS\b", narrow)
+    assert "Committed" in wide
+    assert "Prot" in wide
+    assert "Blocks" not in wide

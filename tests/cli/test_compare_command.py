@@ -235,7 +235,7 @@ def test_what_cannot_be_told_is_marked_and_says_why(folder: Path) -> None:
     """A row that was not judged does not look like a usual one."""
     lines = _compare("good").out.splitlines()
     assert sum(line.startswith("?") for line in lines) == 2
-    assert any(line.startswith("cannot tell (2): 0 others of this executable") for line in lines)
+    assert any(line.startswith("cannot tell (2: leak, python.exe): 0 others") for line in lines)
     assert any("? cannot tell" in line for line in lines)
 
 

@@ -17,7 +17,8 @@ from support.mmp_command import run_mmp
 from support.shop import make_shop, write_shop
 from support.smaps_text import Block, MapLine, make_block
 
-LEAK = Path(__file__).parents[2] / "samples" / "linux-leak-v1.0.mmp"
+SAMPLES = Path(__file__).parents[2] / "samples"
+LEAK = SAMPLES / "linux-leak-v1.0.mmp"
 LIBRARIES = tuple(f"/usr/lib/lib{number}.so" for number in range(4))
 
 
@@ -51,8 +52,17 @@ def _fold(text: str) -> str:
 def test_the_same_twice_is_no_change_in_one_line(shop: Path, columns: int) -> None:
     """Exit 0, and no table of zeros; why it was compared so stands below."""
     text = draw(f"{shop}#0", f"{shop}#0", columns=columns)
-    assert "\nmode same: same instance\n\nnothing changed\n\nmode same: same instance (boot id" in text
+    assert "\nmode same: same instance\n\nnothing changed\n\nwhy same: boot id, pid namespace" in text
+    assert text.count("same instance") == 1
     assert "KiB" not in text
+
+
+def test_moments_of_one_second_are_told_apart() -> None:
+    """Their heads have the milliseconds; those of two seconds need none."""
+    close = [str(SAMPLES / f"linux-reserve-commit-{side}-v1.0.mmp") for side in "ab"]
+    moments = re.findall(r"\d\d:\d\d:\d\d\.\d{3} UTC", draw(*close, columns=160))
+    assert len(set(moments)) == 2
+    assert not re.search(r"\d\.\d{3} UTC", draw(f"{LEAK}#0", f"{LEAK}#3", columns=160))
 
 
 def test_what_neither_side_knows_has_not_changed(tmp_path: Path) -> None:

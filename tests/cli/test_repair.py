@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from mmpscope.formats.mmp import SnapshotWriter, decode_table, open_file, verify
+from mmpscope.formats.mmp.frames import END_BYTES
 from support.mmp_command import run_mmp
 from support.shop import make_shop
 
@@ -42,7 +43,7 @@ def test_a_damaged_snapshot_costs_only_itself(tmp_path: Path, hurt: int) -> None
     bad.write_bytes(data)
     answer = run_mmp("verify", bad, "--repair", "-o", good)
     assert (answer.code, answer.err) == (0, "")
-    assert f"(lost: {offsets[hurt + 1] - offsets[hurt]} bytes" in answer.out
+    assert f"(lost: {offsets[hurt + 1] - offsets[hurt]:,} bytes" in answer.out
     assert answer.out.splitlines()[-1] == f"{good}: {COUNT - 1} whole snapshots"
     assert _read_starts(good) == expected[1:]
     assert verify(good) == []
@@ -78,3 +79,30 @@ def test_what_cannot_be_repaired_writes_nothing(tmp_path: Path) -> None:
     good.write_bytes(b"mine")
     assert run_mmp("verify", bad, "--repair", "-o", good).code == 2
     assert good.read_bytes() == b"mine"
+
+
+def test_what_snapshots_lose_with_their_capture_is_said(tmp_path: Path) -> None:
+    """They are whole, and know neither host nor boot id any more."""
+    bad, good = tmp_path / "bad.mmp", tmp_path / "good.mmp"
+    offsets = _write_series(bad)
+    data = bytearray(bad.read_bytes())
+    data[offsets[0] - 20] ^= 0x10
+    bad.write_bytes(data)
+    answer = run_mmp("verify", bad, "--repair", "-o", good)
+    lack = "without the facts of their system (host, boot id)"
+    assert answer.out.splitlines()[-1] == f"{good}: {COUNT} whole snapshots, {lack}"
+
+
+def test_damage_of_any_frame_is_told_alike(tmp_path: Path) -> None:
+    """With the right article, digits in groups, and what can be done about it."""
+    whole, bad = tmp_path / "whole.mmp", tmp_path / "bad.mmp"
+    offsets = _write_series(whole)
+    data = whole.read_bytes()
+    for at, what in ((offsets[0] - 20, "a capture"), (offsets[1] - 20, "a snapshot"), (-2, "an end")):
+        hurt = bytearray(data)
+        hurt[at] ^= 0x10
+        bad.write_bytes(hurt)
+        told = run_mmp("summary", f"{bad}#0").err
+        assert f"{what} frame does not agree with its checksum" in told
+        assert "Whole snapshots can be read with --partial." in told
+    assert f"at byte {len(data) - END_BYTES:,}." in told

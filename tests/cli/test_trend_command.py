@@ -86,6 +86,14 @@ def test_a_page_holds_all(columns: int) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_words_that_need_it_are_explained() -> None:
+    """What births are stands below them, and what never moved is named."""
+    text = " ".join(run_mmp("trend", "leak.mmp", columns=160).out.split())
+    assert "Births: ranges of addresses that came" in text
+    assert " names, cohorts and kinds never moved" in text
+
+
+@pytest.mark.usefixtures("folder")
 def test_charts_are_ascii_where_the_stream_is() -> None:
     """A log of a machine may know no more; nothing is escaped, nothing is lost."""
     options = {"env": {**_environment(), "PYTHONIOENCODING": "ascii"}}

@@ -42,8 +42,17 @@ def test_the_distance_is_in_robust_deviations() -> None:
     assert (odd.row, odd.median, odd.excess, odd.peers) == (100, median, 250 * MIB - median, 100)
     assert odd.mads == pytest.approx((250 * MIB - median) / deviation)
     assert odd.describe("this executable and version").startswith(
-        f"private {odd.mads:.1f} MADs above 100 others"
+        f"private {odd.mads:.3g} MADs above 100 others"
     )
+
+
+@pytest.mark.parametrize(
+    ("mads", "shown"), [(5.0, "5"), (5.234, "5.23"), (-45.06, "45.1"), (99.96, "100"), (6747.6, "6,750")]
+)
+def test_a_distance_has_three_significant_digits(mads: float, shown: str) -> None:
+    """More would only say how even the others are."""
+    odd = Odd(0, PRIVATE, 9 * MIB, MIB, 1.0, mads, 12)
+    assert odd.describe().startswith(f"private {shown} MADs ")
 
 
 def test_normal_noise_has_no_outliers() -> None:

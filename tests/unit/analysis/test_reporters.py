@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.reporters.amounts import (
@@ -19,6 +19,8 @@ from mmpscope.analysis.reporters.names import measure_width, shorten_middle, sho
 from mmpscope.analysis.reporters.screen import Screen
 from mmpscope.analysis.reporters.text_table import TextColumn, explain_marks, render_table
 from mmpscope.analysis.schema import PROCESSES
+
+_KINDS = ("Image", "Mapped File", "Shareable", "Heap", "Managed Heap", "Stack", "Private Data", "Page Table")
 
 
 @given(st.text())
@@ -188,6 +190,24 @@ def test_bars_are_as_long_as_their_figures() -> None:
     assert marks[0] == 2 * marks[1] > 0
     assert lines[-1] == "I=Image  H=Heap"
     assert max(map(len, lines)) <= 80
+
+
+@given(st.lists(st.integers(0, 1 << 40), min_size=8, max_size=8), st.integers(60, 160))
+def test_a_larger_type_never_has_fewer_cells(sizes: list[int], width: int) -> None:
+    """The order of cells is that of sizes, they add up to the bar, and what is not there has none."""
+    assume(any(sizes))
+    letters = dict(zip(_KINDS, "IFSHMKPT", strict=True))
+    parts = list(zip(_KINDS, sizes, strict=True))
+    total = sum(sizes)
+    whole, half = draw_bars(
+        {"All": parts, "2nd": [*parts, ("Heap", total)]}, {"All": "1 K", "2nd": "2 K"}, Screen(width)
+    )[:2]
+    cells = [(size, whole[5:-5].count(letters[kind])) for kind, size in parts]
+    assert all(count == 0 for size, count in cells if not size)
+    assert all(few <= many for size, few in cells for larger, many in cells if size < larger)
+    marks = sum(count for _, count in cells)
+    full = len(half[5:-5].rstrip())
+    assert marks in {full // 2, (full + 1) // 2}
 
 
 def test_a_bar_of_unknown_figures_says_so() -> None:
