@@ -19,7 +19,7 @@ from mmpscope.formats.model import Capture, Snapshot, Table
 if TYPE_CHECKING:
     from mmpscope.analysis.loading import OpenedInput
 
-__all__ = ["LEAST_BYTES", "MEASURED", "COPIED", "MOST_ROWS", "MOST_UNCHOSEN", "bound_rows", "refuse_crowd"]
+__all__ = ["COPIED", "LEAST_BYTES", "MEASURED", "MOST_ROWS", "MOST_UNCHOSEN", "bound_rows", "refuse_crowd"]
 
 MOST_UNCHOSEN = 250
 """Snapshots that any input may have."""
@@ -54,8 +54,14 @@ def refuse_crowd(opened: OpenedInput) -> None:
     raise LimitError(
         f"it has {count:,} snapshots, more than the {most:,} that are answered for unasked in so few bytes",
         path=opened.path,
-        now=f"Choose some, as in {opened.path}#0:{most}, or all of them: {opened.path}#0:",
+        now=_tell_choice(opened.path, "some", f"0:{most}"),
     )
+
+
+def _tell_choice(path: str, what: str, numbers: str) -> str:
+    """Say how to have the answer all the same; "-#0" would be an option of the command line."""
+    name, before = (path, "Choose") if path != "-" else ("FILE", "Save it to a file, and choose")
+    return f"{before} {what}, as in {name}#{numbers}, or all of them: {name}#0:"
 
 
 def bound_rows(opened: OpenedInput, times: int = 1) -> OpenedInput:
@@ -98,7 +104,7 @@ class _Gate:
             raise LimitError(
                 f"the tables up to #{number} have more rows, or text, than are read unasked of so few bytes",
                 path=self._path,
-                now=f"Choose it, as in {self._path}#{number}, or all of them: {self._path}#0:",
+                now=_tell_choice(self._path, "it", str(number)),
             )
         own[name] = rows
         self._sum += rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import sys
 import warnings
 import weakref
 from collections import Counter
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from mmpscope.analysis.errors import UsageError
 from mmpscope.analysis.remote import is_uri, list_remote, open_remote
+from mmpscope.formats.containers.packed import read_chunks, spool
 from mmpscope.formats.errors import FormatError, InputError, MmpError
 from mmpscope.formats.model import Snapshot
 from mmpscope.formats.proc.beside import join_files, read_beside
 from mmpscope.formats.registry import open_source
 from mmpscope.formats.source import Entry, Source
-from mmpscope.formats.whole import read_whole
+from mmpscope.formats.whole import measure_stream, read_whole
 
 if TYPE_CHECKING:
     from mmpscope.analysis.rules import Rule
@@ -164,16 +166,20 @@ def open_file(
         stream = stream or open_remote(path)
     else:
         beside = read_beside({item: file.locate(other) for item, other in others.items()})
+    size = _measure(file.locate(path))
+    if path == _STDIN and stream is None and not sys.stdin.buffer.seekable():
+        stream = spool(read_chunks(sys.stdin.buffer))
+        size = measure_stream(stream)
     place = file.locate(path) if file.folder and stream is None else path
     source = open_source(place, partial=partial, beside=beside, stream=stream)
     chosen = None if choice is None else _CHOICE.fullmatch(path + choice)
     opened = _choose_of(source, path, chosen, latest=latest, is_named=is_named)
-    return opened._replace(choice=choice, size=_measure(file.locate(path)))
+    return opened._replace(choice=choice, size=size)
 
 
 def _measure(path: str) -> int | None:
     if path == _STDIN:
-        return 0
+        return measure_stream(sys.stdin.buffer) if sys.stdin.buffer.seekable() else 0
     return Path(path).stat().st_size if not is_uri(path) and Path(path).is_file() else None
 
 

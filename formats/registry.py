@@ -21,6 +21,7 @@ from mmpscope.formats.interface import Format, Input
 from mmpscope.formats.limits import Allowance
 from mmpscope.formats.mmp.plausible import OVERLAPS, check_snapshot
 from mmpscope.formats.source import Fault, Source
+from mmpscope.formats.whole import measure_stream
 
 __all__ = [
     "PACKAGES",
@@ -158,7 +159,7 @@ def _opening(
         else:
             stream = sys.stdin.buffer if name == "-" else opened.enter_context(Path(name).open("rb"))
         is_piped = name == "-" or not stream.seekable()
-        if not is_piped and not _measure(stream):
+        if not is_piped and not measure_stream(stream):
             stream = opened.enter_context(spool(read_chunks(stream)))
         stream, head, packed = unwrap(stream, partial, faults, opened)
         if is_piped and not head:  # unlike an empty file, which may be a process without memory
@@ -169,21 +170,11 @@ def _opening(
 
             what = f"not a snapshot that I can read: {describe_unknown(head)}"
             raise UnknownFormatError(what, now="`mmp formats` lists what can be read.")
-        texts = TextBudget(_measure(stream) if packed is None else packed)
+        texts = TextBudget(measure_stream(stream) if packed is None else packed)
         if packed is not None and known.weight:
             texts.take(shown, read_chunks(stream), known.weight)
             stream.seek(0)
         yield known, Input(stream, shown, partial, opened, texts=texts), faults
-
-
-def _measure(stream: BinaryIO) -> int:
-    """Measure an open file; 0 for one of /proc, which has no size and no end to go to, only bytes to read."""
-    try:
-        size = stream.seek(0, os.SEEK_END)
-    except OSError:  # lseek(2): EINVAL of /proc/PID/smaps
-        size = 0
-    stream.seek(0)
-    return size
 
 
 def explain_refusal(shown: str, error: OSError) -> InputError:

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from mmpscope.formats.errors import LimitError
 from mmpscope.formats.limits import DEFAULT_LIMITS
 
-__all__ = ["read_whole"]
+__all__ = ["measure_stream", "read_whole"]
 
 
 def read_whole(stream: BinaryIO, most: int = DEFAULT_LIMITS.table_raw_bytes) -> bytes:
@@ -22,3 +22,13 @@ def read_whole(stream: BinaryIO, most: int = DEFAULT_LIMITS.table_raw_bytes) -> 
         raise LimitError(f"a text of {size:,} bytes; {most >> 20:,} MiB is the limit")
     stream.seek(start)
     return stream.read(size)
+
+
+def measure_stream(stream: BinaryIO) -> int:
+    """Measure a seekable stream, which is at its start then; 0 for a file of /proc, which tells no size."""
+    try:
+        size = stream.seek(0, os.SEEK_END)
+    except OSError:  # lseek(2): EINVAL of /proc/PID/smaps, which has no end to go to
+        size = 0
+    stream.seek(0)
+    return size

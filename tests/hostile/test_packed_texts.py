@@ -105,3 +105,12 @@ def test_what_is_not_packed_has_no_budget(tmp_path: Path) -> None:
     with pytest.raises(LimitError):
         budget.take("twice", [b"\n" * 2])
     assert run_mmp("info", "-", stdin=text).code == 0
+
+
+def test_a_pipe_has_as_many_rows_as_bytes_came_through_it(tmp_path: Path) -> None:
+    """Seven bytes a row: a map line has sixty. What is refused says what to do, which is not `-#0`."""
+    answer = run_mmp("summary", "-", stdin=_list_maps(160_000))
+    assert answer.code == 0, answer.err
+    refused = run_mmp("summary", "-", stdin=lzma.compress(_list_maps(160_000)))
+    assert refused.code == 3
+    assert "Save it to a file, and choose it, as in FILE#0" in " ".join(refused.err.split())
