@@ -49,15 +49,15 @@ class Mended(NamedTuple):
     """A repaired file: how many snapshots it has, and how many of these lack the facts of their system."""
 
     name: str
-    count: int
+    whole: int
     bare: int
 
     def describe(self) -> str:
         """Say what it holds, and what was lost that no snapshot shows."""
-        told = f"{self.name}: {self.count:,} whole snapshot{'' if self.count == 1 else 's'}"
+        told = f"{self.name}: {self.whole:,} whole snapshot{'' if self.whole == 1 else 's'}"
         if not self.bare:
             return told
-        some = "without" if self.bare == self.count else f"{self.bare:,} of them without"
+        some = "without" if self.bare == self.whole else f"{self.bare:,} of them without"
         return f"{told}, {some} the facts of their system (host, boot id)"
 
 
@@ -140,7 +140,7 @@ def _report(found: dict[str, Sequence[Fault]], repaired: Mended | None = None) -
     ]
     if repaired is not None:
         lines.append(show_name(repaired.describe()))
-    name, count = (None, None) if repaired is None else (repaired.name, repaired.count)
+    name, count = (None, None) if repaired is None else (repaired.name, repaired.whole)
     rows = [
         {"file": path, "ok": not faults, "faults": [asdict(fault) for fault in faults]}
         for path, faults in found.items()
