@@ -77,3 +77,17 @@ def test_what_is_folded_shows_on_the_map(browser: Browser, tmp_path: Path) -> No
             told.append(opened.page.inner_text("#map .map-readout"))
         assert any("folded: 1 region, 1.0 MiB" in text for text in told)
         assert opened.messages == []
+
+
+@pytest.mark.parametrize("width", [1000, 1280])
+def test_the_end_of_a_path_is_in_sight(browser: Browser, arenas: Path, width: int) -> None:
+    """Where not all columns fit, those of little worth go: shortened names stay within the list."""
+    with open_report(browser, arenas, width=width) as opened:
+        grid = opened.page.locator("#regions .grid")
+        assert grid.evaluate("each => each.scrollWidth <= each.clientWidth")
+        lasts = grid.locator(".grid-row > div:last-child").filter(visible=True, has_text="…")
+        assert lasts.count() > 0
+        assert lasts.evaluate_all("all => all.every(each => each.scrollWidth <= each.clientWidth)")
+        assert any(text.endswith("libc.so.6") for text in lasts.all_inner_texts())
+        opened.page.locator("#regions label", has_text="All columns").click()
+        assert "Blocks" in " ".join(opened.texts("#regions [role=columnheader]"))

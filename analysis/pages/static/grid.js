@@ -1,7 +1,8 @@
 /* A table of any length: only the rows in sight are in the document. @tanstack/virtual-core says which these are.
 
    A source has `count`, and for a tree `level(row)`, `isOpen(row)` (null without sub-rows). A column has
-   `name`, `title`, `unit`, `meaning`, `value(row)`, and `fill(cell, row)` where it draws its cells itself. */
+   `name`, `title`, `unit`, `meaning`, `value(row)`, and `fill(cell, row)` where it draws its cells itself; one
+   with a `worth` is left out where the screen is too narrow for all, that of least worth first. */
 
 const ROW_HEIGHT = 26;
 const HEAD_HEIGHT = 44;
@@ -14,7 +15,6 @@ const WIDEST = 30;
 const PATH = /^(\/|[A-Za-z]:\\|\\\\)/;
 const LAST_WIDTH = 26;
 const CELL_PADDING = 2.2;
-const DIGIT_WIDTH = 0.62; // of the font size, in most fonts
 const TEXT_WIDTH = 0.95; // of text beside digits, in a proportional font
 
 class Grid {
@@ -50,11 +50,11 @@ class Grid {
   /** Show rows of a source in some columns, sorted by the column that `sort` names ("-size" is falling). */
   show(source, columns, sort) {
     this.#source = source;
-    this.#columns = columns;
+    this.#columns = this.#leaveOut(columns, sort);
     this.#fillHead(sort);
     this.#setWidths();
     this.element.setAttribute("aria-rowcount", String(source.count + 1));
-    this.element.setAttribute("aria-colcount", String(columns.length));
+    this.element.setAttribute("aria-colcount", String(this.#columns.length));
     this.body.style.setProperty("height", `${source.count * ROW_HEIGHT}px`);
     this.virtual.setOptions(this.#options(source.count));
     this.virtual.measure();
@@ -147,13 +147,14 @@ class Grid {
     else fillMarked(cell, this.#write(column, value), this.highlight);
   }
 
-  /** Write a value; of a path that is too long for the last column its end, which tells files apart. */
+  /** Write a value; of a path that is too long for the last column what tells files apart. */
   #write(column, value) {
     if (value === undefined) return "";
     const text = formatValue(value, column.unit, this.unit);
     const isLong = column === this.#columns.at(-1) && text.length > this.room && PATH.test(text);
-    const isFound = this.highlight && text.toLowerCase().indexOf(this.highlight) < text.length - this.room;
-    return isLong && !isFound ? `…${text.slice(-this.room + 1)}` : text;
+    const short = isLong ? keepName(text, this.room) : text;
+    const [isThere, isSeen] = [text, short].map((each) => each.toLowerCase().includes(this.highlight));
+    return isThere && !isSeen ? text : short;
   }
 
   #markLevel(element, index) {
@@ -188,12 +189,35 @@ class Grid {
     );
   }
 
+  /** Leave out columns of little worth until the rest fits; never the one that rows are sorted by. */
+  #leaveOut(columns, sort) {
+    const room = this.element.clientWidth / this.#measureDigit();
+    const kept = [...columns];
+    const spare = columns.filter(({ name, worth }) => worth !== undefined && name !== sort?.replace("-", ""));
+    spare.sort((one, other) => one.worth - other.worth);
+    const measure = () => this.#listWidths(kept).reduce((sum, width) => sum + width, 0);
+    while (room && spare.length && measure() > room) kept.splice(kept.indexOf(spare.shift()), 1);
+    return kept;
+  }
+
+  #listWidths(columns) {
+    const last = columns.length - 1;
+    return columns.map((column, place) =>
+      place === last && sideOf(column) === "" ? LAST_WIDTH : this.#measure(column),
+    );
+  }
+
+  /** Return the pixels of one `ch`, which depends on the font that a system has. */
+  #measureDigit() {
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = getComputedStyle(this.element).font;
+    return pen.measureText("0").width;
+  }
+
   #setWidths() {
     const last = this.#columns.length - 1;
     const stretches = last >= 0 && sideOf(this.#columns[last]) === "";
-    const widths = this.#columns.map((column, place) =>
-      stretches && place === last ? LAST_WIDTH : this.#measure(column),
-    );
+    const widths = this.#listWidths(this.#columns);
     const cells = widths.map((width) => `${width}ch`);
     if (stretches) cells[last] = `minmax(${LAST_WIDTH}ch, 1fr)`;
     const least = widths.reduce((sum, width) => sum + width, 0);
@@ -203,10 +227,8 @@ class Grid {
   }
 
   #measureRoom(least) {
-    const digit = parseFloat(getComputedStyle(this.element).fontSize) * DIGIT_WIDTH;
-    this.room = Math.floor(
-      Math.max(LAST_WIDTH, LAST_WIDTH + this.element.clientWidth / digit - least) - CELL_PADDING,
-    );
+    const whole = this.element.clientWidth / this.#measureDigit();
+    this.room = Math.floor(Math.max(LAST_WIDTH, LAST_WIDTH + whole - least) - CELL_PADDING);
   }
 
   #measure(column) {
@@ -262,6 +284,14 @@ class Grid {
     else return this.#calls.onKey?.(event, this.selected) ?? false;
     return true;
   }
+}
+
+/** Shorten a path to so many characters: all of the file's name stays if it can, else its two ends. */
+function keepName(path, room) {
+  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+  if (name.length + 2 <= room) return `…${path.slice(1 - room)}`;
+  const left = room - 3;
+  return `…/${name.slice(0, left >> 1)}…${name.slice((left >> 1) - left)}`;
 }
 
 function sideOf(column) {

@@ -11,6 +11,8 @@ const FIRST_COLUMNS = [
   "shareable_ws",
 ];
 const MORE_COLUMNS = ["shared_ws", "locked_ws", "blocks", "protection"];
+/* Left out where the screen is too narrow for all, the first of these first. */
+const POOR_COLUMNS = ["locked_ws", "shared_ws", "blocks", "shareable_ws", "private_ws", "protection"];
 const NARROW_COLUMNS = ["address", "type", "size", "private"];
 const LAST_COLUMN = "details";
 const NEVER_COLUMNS = new Set(["parent", "first", "before", "after", "end"]);
@@ -155,6 +157,7 @@ class RegionsView {
 
   #describe(column) {
     const isNarrow = matchMedia(NARROW_SCREEN).matches;
+    const isAsked = Boolean(this.#app.state.get("all"));
     const fills = { address: this.#fillAddress, type: isNarrow ? this.#fillNarrowType : fillType };
     return {
       ...column,
@@ -162,6 +165,7 @@ class RegionsView {
       value: (row) => this.#valueOf(this.#nodes[row], column.name),
       fill: fills[column.name],
       side: column.name === "address" ? "address" : undefined,
+      worth: isAsked || !POOR_COLUMNS.includes(column.name) ? undefined : POOR_COLUMNS.indexOf(column.name),
       extra: { address: 2.5, type: 3.5 }[column.name],
       most: column.name === "protection" ? MOST_PROTECTION : undefined,
       width: column.name === "type" && isNarrow ? NARROW_TYPE : undefined,
