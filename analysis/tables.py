@@ -104,7 +104,11 @@ def stack(tables: Sequence[pa.Table]) -> pa.Table:
     A column that is of one type here and of another there (as of an unknown source) becomes text in all.
     """
     types: dict[str, set[pa.DataType]] = {}
-    for schema in {table.schema for table in tables}:
+    seen: list[pa.Schema] = []  # most are alike; those with metadata have no hash before pyarrow 18
+    for table in tables:
+        if table.schema not in seen:
+            seen.append(table.schema)
+    for schema in seen:
         for field in schema:
             if not pa.types.is_null(field.type):
                 types.setdefault(field.name, set()).add(field.type)
