@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mmpscope.formats.errors import LimitError
-from mmpscope.formats.mmp.columns import measure_text
+from mmpscope.formats.mmp.columns import bound_text, measure_text
 from mmpscope.formats.model import Capture, Snapshot, Table
 
 if TYPE_CHECKING:
@@ -77,13 +77,11 @@ def bound_rows(opened: OpenedInput, times: int = 1) -> OpenedInput:
 
 
 class _Gate:
-    """Counts the rows of the tables that are read of one input; what is read again counts once."""
+    """Has the tables of one input counted as they are read."""
 
     def __init__(self, opened: OpenedInput, most: int, times: int) -> None:
-        self._entries, self._path = opened.source.entries, opened.path
-        self._most, self._most_in_all = most, most * times
-        self._rows: defaultdict[int, dict[str, int]] = defaultdict(dict)
-        self._sum = 0
+        # Apart from the gate, which holds a capture: tables that know the gate would be a circle, and stay.
+        self._count = _Counter(opened, most, times).count
         self._capture: tuple[Capture, Capture] | None = None
 
     def watch(self, index: int, snapshot: Snapshot) -> Snapshot:
@@ -94,7 +92,18 @@ class _Gate:
         tables = _CountedTables(snapshot.tables, partial(self._count, index))
         return replace(snapshot, tables=tables, capture=self._capture[1])
 
-    def _count(self, index: int, name: str, table: Table) -> None:
+
+class _Counter:
+    """Counts the rows of the tables that are read of one input; what is read again counts once."""
+
+    def __init__(self, opened: OpenedInput, most: int, times: int) -> None:
+        self._entries, self._path = opened.source.entries, opened.path
+        self._most, self._most_in_all = most, most * times
+        self._rows: defaultdict[int, dict[str, int]] = defaultdict(dict)
+        self._sum = 0
+
+    def count(self, index: int, name: str, table: Table) -> None:
+        """Count one table; LimitError where it is one too many."""
         own = self._rows[index]
         if name in own:
             return
@@ -112,9 +121,11 @@ class _Gate:
 
 def _weigh(table: Table) -> int:
     """Return the rows of a table, more where they are wide or have long texts."""
-    rows, free = table.rows * -(-len(table.columns) // _NARROW), _FREE_TEXT // 16
-    names = (name for name, column in table.columns.items() if column.type == "text" and name != _LAYOUT)
-    texts = sum(measure_text(table, name, free) for name in names)
+    rows = table.rows * -(-len(table.columns) // _NARROW)
+    names = [name for name, column in table.columns.items() if column.type == "text" and name != _LAYOUT]
+    if sum(bound_text(table, name) for name in names) <= _FREE_TEXT:
+        return rows
+    texts = sum(measure_text(table, name) for name in names)
     return rows + max(0, texts - _FREE_TEXT) // _TEXT_A_ROW
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "MAX_REFERENCES",
     "TYPES",
     "Plain",
+    "bound_text",
     "decode_column",
     "decode_table",
     "encode_table",
@@ -220,19 +221,25 @@ def _wrap(kind: str, values: Sequence[int]) -> list[Fact]:
     return [value & _MASK for value in values]
 
 
-def measure_text(table: Table, name: str, enough: int = 0) -> int:
+def bound_text(table: Table, name: str) -> int:
+    """Return bytes that the texts of a column do not exceed, without a look at any of them."""
+    column = table.columns[name]
+    for _ in range(MAX_REFERENCES):
+        if column.enc != "same" or column.of not in table.columns:
+            break
+        column = table.columns[column.of]
+    if column.enc == "plain":
+        return len(column.data)
+    stored = column if column.values is None else column.values
+    return table.rows * (len(column.value) if isinstance(column.value, bytes) else len(stored.data))
+
+
+def measure_text(table: Table, name: str) -> int:
     """Return the bytes of the texts of a column, each as often as it stands there.
 
-    0 for a column that cannot be decoded. Where they are no more than ``enough``, an upper bound is as good:
-    the texts are not looked at then.
+    0 for a column that cannot be decoded: whoever asks for it says so.
     """
-    column = table.columns[name]
-    stored = column if column.values is None else column.values
-    longest = len(column.value) if isinstance(column.value, bytes) else len(stored.data)
-    most = len(column.data) if column.enc == "plain" else table.rows * longest
-    if column.enc != "same" and most <= enough:
-        return most
     try:
         return sum(len(text) for text in decode_column(table, name) if text is not None)
-    except FormatError:  # whoever asks for the column says so
+    except FormatError:
         return 0
