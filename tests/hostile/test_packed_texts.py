@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import io
 import lzma
-import tarfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from mmpscope.formats.containers.packed import TextBudget
 from mmpscope.formats.errors import LimitError
+from support.archives import make_tar, make_zip
 from support.bounded import run_bounded
 from support.mmp_builder import MmpBuilder
 from support.mmp_command import run_mmp
@@ -30,22 +28,8 @@ def _list_maps(count: int, more: bytes = b"") -> bytes:
     )
 
 
-def _zip(members: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
-        for name, content in members.items():
-            packed.writestr(name, content)
-    return stream.getvalue()
-
-
 def _tar(members: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as packed:
-        for name, content in members.items():
-            head = tarfile.TarInfo(name)
-            head.size = len(content)
-            packed.addfile(head, io.BytesIO(content))
-    return stream.getvalue()
+    return gzip.compress(make_tar(members))
 
 
 def _write_mmp() -> bytes:
@@ -73,7 +57,7 @@ def test_too_much_text_is_refused_before_it_is_read(kind: str, tmp_path: Path) -
     assert _TOLD in said.errors
 
 
-@pytest.mark.parametrize("pack", [_zip, _tar])
+@pytest.mark.parametrize("pack", [make_zip, _tar])
 @pytest.mark.parametrize("name", ["{}.maps", "proc/{}/maps"])
 def test_members_share_what_there_may_be(
     pack: Callable[[dict[str, bytes]], bytes], name: str, tmp_path: Path
